@@ -1,0 +1,131 @@
+//! One running system, watched: every answer is checked and every query counted.
+//!
+//! All engines go through an [`Instance`], so that a NaN or an error is reported the same way
+//! everywhere, with the place where it happened, and a count of queries means the same.
+
+use super::{Problem, System, SystemError, SystemFactory, Verdict};
+
+/// A black box that failed, and where.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The factory could not make a system.
+    #[error("the system could not be started: {0}")]
+    Start(#[source] SystemError),
+    /// `reset` failed.
+    #[error("the system failed at reset from initial state {initial}: {source}")]
+    Reset {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// The system's own words.
+        source: SystemError,
+    },
+    /// `step` failed.
+    #[error("the system failed at step {step} (action {action:?}) from initial state {initial}: {source}")]
+    Step {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run, counted from 1.
+        step: u64,
+        /// The name of the action applied.
+        action: String,
+        /// The system's own words.
+        source: SystemError,
+    },
+    /// An observation holds NaN.
+    #[error("the observation is NaN in dimension {dimension:?} at step {step} from initial state {initial}")]
+    NaN {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run; 0 is the reset.
+        step: u64,
+        /// The name of the dimension.
+        dimension: String,
+    },
+}
+
+/// A system made for a problem, with its present observation.
+pub struct Instance<'p> {
+    problem: &'p Problem,
+    system: Box<dyn System>,
+    observation: Vec<f64>,
+    initial: usize,
+    steps: u64,
+    queries: u64,
+}
+
+impl<'p> Instance<'p> {
+    /// Makes a system for `problem`.
+    ///
+    /// # Errors
+    /// When the factory fails.
+    pub fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
+        Ok(Instance {
+            problem,
+            system: factory.make().map_err(RunError::Start)?,
+            observation: vec![0.0; problem.dimensions().len()],
+            initial: 0,
+            steps: 0,
+            queries: 0,
+        })
+    }
+
+    /// Starts a run from an initial state of the problem, given by its index.
+    ///
+    /// # Errors
+    /// When the system fails or its observation holds NaN.
+    pub fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
+        self.initial = initial;
+        self.steps = 0;
+        let state = &self.problem.initial_states()[initial];
+        match self.system.reset(state, &mut self.observation) {
+            Ok(reply) => self.checked(reply.verdict),
+            Err(source) => Err(RunError::Reset { initial, source }),
+        }
+    }
+
+    /// Applies an action: one query.
+    ///
+    /// # Errors
+    /// When the system fails or its observation holds NaN.
+    #[inline]
+    pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
+        self.steps += 1;
+        self.queries += 1;
+        match self.system.step(action, &mut self.observation) {
+            Ok(reply) => self.checked(reply.verdict),
+            Err(source) => {
+                let action = self.problem.actions()[action].name.clone();
+                Err(RunError::Step { initial: self.initial, step: self.steps, action, source })
+            }
+        }
+    }
+
+    /// The present observation; it holds no NaN.
+    #[inline]
+    pub fn observation(&self) -> &[f64] {
+        &self.observation
+    }
+
+    /// Steps taken since the last reset.
+    #[inline]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Queries made in all.
+    pub fn queries(&self) -> u64 {
+        self.queries
+    }
+
+    #[inline]
+    fn checked(&self, verdict: Verdict) -> Result<Verdict, RunError> {
+        match self.observation.iter().position(|v| v.is_nan()) {
+            None => Ok(verdict),
+            Some(position) => Err(RunError::NaN {
+                initial: self.initial,
+                step: self.steps,
+                dimension: self.problem.dimensions()[position].name.clone(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The problem: a black box, what a tree may ask of it, what it may do, and what is wanted.
+//!
+//! Everything here is plain data, checked once when a [`Problem`] is built; the engines rely on it.
+
+mod initial;
+mod instance;
+mod limits;
+mod objective;
+mod predicates;
+mod system;
+
+pub use initial::{InitialState, sample};
+pub use instance::{Instance, RunError};
+pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
+pub use objective::Objective;
+pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
+pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
+
+use serde::{Deserialize, Serialize};
+
+/// One dimension of the observation: its name and the thresholds that predicates may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dimension {
+    /// The name shown to people.
+    pub name: String,
+    /// The thresholds; none leaves the dimension out.
+    pub thresholds: Thresholds,
+}
+
+/// One of the finitely many actions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    /// The name shown to people.
+    pub name: String,
+    /// The value that the system is given.
+    pub value: f64,
+}
+
+/// Why a problem is not well formed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProblemError {
+    /// No dimension at all.
+    #[error("the problem has no dimension: at least 1 is needed")]
+    NoDimension,
+    /// Fewer than two actions, or more than fit.
+    #[error("the problem has {0} action(s): from 2 to {max} are allowed", max = u16::MAX)]
+    ActionCount(usize),
+    /// An action's value is NaN or infinite.
+    #[error("action {name:?} has the value {value}: it must be a finite number")]
+    ActionValue {
+        /// The action's name.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// Two dimensions, or two actions, share a name.
+    #[error("the name {name:?} is used by two {what}")]
+    DuplicateName {
+        /// `"dimensions"` or `"actions"`.
+        what: &'static str,
+        /// The shared name.
+        name: String,
+    },
+    /// No initial state.
+    #[error("the problem has no initial state: at least 1 is needed")]
+    NoInitialState,
+    /// An initial state holds NaN or an infinity.
+    #[error("value {position} of initial state {state} is {value}: it must be a finite number")]
+    InitialValue {
+        /// Which initial state, counted from 0.
+        state: usize,
+        /// Which of its values, counted from 0.
+        position: usize,
+        /// The value.
+        value: f64,
+    },
+    /// No objective was given.
+    #[error("the problem has no objective: give reach or survive, with a horizon")]
+    NoObjective,
+    /// The horizon is 0.
+    #[error("the horizon is 0: it must be at least 1 step")]
+    NoHorizon,
+    /// The limits on trees are not possible.
+    #[error(transparent)]
+    Limits(#[from] LimitError),
+}
+
+/// A well-formed problem. Made by [`Problem::builder`]; the system itself comes from a
+/// [`SystemFactory`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    dimensions: Vec<Dimension>,
+    actions: Vec<Action>,
+    initial_states: Vec<InitialState>,
+    objective: Objective,
+    limits: TreeLimits,
+}
+
+impl Problem {
+    /// Starts a problem; see the example in the [crate's page](crate).
+    pub fn builder() -> ProblemBuilder {
+        ProblemBuilder::default()
+    }
+
+    /// The dimensions of the observation, with their thresholds.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.dimensions
+    }
+
+    /// The actions, two or more.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// The initial states, one or more.
+    pub fn initial_states(&self) -> &[InitialState] {
+        &self.initial_states
+    }
+
+    /// What is wanted.
+    pub fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    /// The limits on the tree.
+    pub fn limits(&self) -> TreeLimits {
+        self.limits
+    }
+
+    /// The number of predicates, over all dimensions.
+    pub fn predicate_count(&self) -> usize {
+        self.dimensions.iter().map(|d| d.thresholds.len()).sum()
+    }
+
+    /// Writes the cell of an observation: its rank in every dimension.
+    pub fn cell(&self, observation: &[f64], cell: &mut [u16]) {
+        for ((rank, dimension), &value) in cell.iter_mut().zip(&self.dimensions).zip(observation) {
+            *rank = dimension.thresholds.rank(value);
+        }
+    }
+}
+
+/// Collects the parts of a [`Problem`] and checks them together.
+#[derive(Clone, Debug, Default)]
+pub struct ProblemBuilder {
+    dimensions: Vec<Dimension>,
+    actions: Vec<Action>,
+    initial_states: Vec<InitialState>,
+    objective: Option<Objective>,
+    depth: u32,
+    nodes: Option<u64>,
+}
+
+impl ProblemBuilder {
+    /// Adds a dimension of the observation, in the order in which the system writes them.
+    pub fn dimension(mut self, name: impl Into<String>, thresholds: Thresholds) -> Self {
+        self.dimensions.push(Dimension { name: name.into(), thresholds });
+        self
+    }
+
+    /// Adds an action; its index is the number of actions added before.
+    pub fn action(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.actions.push(Action { name: name.into(), value });
+        self
+    }
+
+    /// Adds an initial state.
+    pub fn initial(mut self, state: impl Into<InitialState>) -> Self {
+        self.initial_states.push(state.into());
+        self
+    }
+
+    /// Adds several initial states.
+    pub fn initials(mut self, states: impl IntoIterator<Item = InitialState>) -> Self {
+        self.initial_states.extend(states);
+        self
+    }
+
+    /// Sets what is wanted.
+    pub fn objective(mut self, objective: Objective) -> Self {
+        self.objective = Some(objective);
+        self
+    }
+
+    /// Limits the depth of the tree; without it only lone leaves (depth 0) are searched.
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Limits the number of predicate nodes; without it, all that the depth allows.
+    pub fn nodes(mut self, nodes: u64) -> Self {
+        self.nodes = Some(nodes);
+        self
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// The first thing that is missing or wrong.
+    pub fn build(self) -> Result<Problem, ProblemError> {
+        if self.dimensions.is_empty() {
+            return Err(ProblemError::NoDimension);
+        }
+        check_names("dimensions", self.dimensions.iter().map(|d| d.name.as_str()))?;
+        if !(2..=usize::from(u16::MAX)).contains(&self.actions.len()) {
+            return Err(ProblemError::ActionCount(self.actions.len()));
+        }
+        check_names("actions", self.actions.iter().map(|a| a.name.as_str()))?;
+        if let Some(action) = self.actions.iter().find(|a| !a.value.is_finite()) {
+            return Err(ProblemError::ActionValue { name: action.name.clone(), value: action.value });
+        }
+        if self.initial_states.is_empty() {
+            return Err(ProblemError::NoInitialState);
+        }
+        for (state, initial) in self.initial_states.iter().enumerate() {
+            if let Some(position) = initial.values().iter().position(|v| !v.is_finite()) {
+                let value = initial.values()[position];
+                return Err(ProblemError::InitialValue { state, position, value });
+            }
+        }
+        let objective = self.objective.ok_or(ProblemError::NoObjective)?;
+        if objective.horizon() == 0 {
+            return Err(ProblemError::NoHorizon);
+        }
+        Ok(Problem {
+            dimensions: self.dimensions,
+            actions: self.actions,
+            initial_states: self.initial_states,
+            objective,
+            limits: TreeLimits::new(self.depth, self.nodes)?,
+        })
+    }
+}
+
+fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), ProblemError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(ProblemError::DuplicateName { what, name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> ProblemBuilder {
+        Problem::builder()
+            .dimension("x", Thresholds::list([0.0]).unwrap())
+            .action("a", 0.0)
+            .action("b", 1.0)
+            .initial([0.0])
+            .objective(Objective::reach(1))
+    }
+
+    #[test]
+    fn every_missing_or_wrong_part_is_named() {
+        use ProblemError::*;
+        assert!(good().build().is_ok());
+        let wrong = |builder: ProblemBuilder| builder.build().unwrap_err();
+        assert_eq!(wrong(Problem::builder()), NoDimension);
+        assert_eq!(wrong(Problem::builder().dimension("x", Thresholds::none())), ActionCount(0));
+        assert!(matches!(wrong(good().dimension("x", Thresholds::none())), DuplicateName { .. }));
+        assert!(matches!(wrong(good().action("b", 2.0)), DuplicateName { .. }));
+        assert!(matches!(wrong(good().action("c", f64::NAN)), ActionValue { .. }));
+        assert!(matches!(wrong(good().initial([0.0, f64::NAN])), InitialValue { state: 1, position: 1, .. }));
+        assert_eq!(wrong(good().objective(Objective::survive(0))), NoHorizon);
+        assert!(matches!(wrong(good().depth(1).nodes(2)), Limits(_)));
+        let mut none = good();
+        none.initial_states.clear();
+        assert_eq!(wrong(none), NoInitialState);
+        let mut none = good();
+        none.objective = None;
+        assert_eq!(wrong(none), NoObjective);
+    }
+
+    #[test]
+    fn a_cell_is_the_vector_of_ranks() {
+        let problem = good().dimension("y", Thresholds::none()).build().unwrap();
+        let mut cell = [9, 9];
+        problem.cell(&[0.0, 5.0], &mut cell);
+        assert_eq!(cell, [1, 0]);
+    }
+}

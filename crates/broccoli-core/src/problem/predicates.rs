@@ -1,0 +1,319 @@
+//! Thresholds, predicates, ranks and cells.
+//!
+//! A predicate is the exact comparison `x[i] >= t`. All floating-point questions of this kind are
+//! settled here: thresholds are finite, sorted, without duplicates (-0 is 0), NaN never reaches
+//! them, and the infinities compare as they should.
+
+use serde::{Deserialize, Serialize};
+
+/// The most thresholds a dimension may have, so that a rank fits 16 bits.
+pub const MAX_THRESHOLDS: usize = u16::MAX as usize;
+
+/// How many decimal digits of the larger end of its range a grid threshold keeps.
+const GRID_DIGITS: i32 = 12;
+
+/// Why a list of thresholds cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ThresholdError {
+    /// A number is NaN or infinite.
+    #[error("{what} is {value}: it must be a finite number")]
+    NotFinite {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The range is empty.
+    #[error("the range from {low} to {high} is empty: low must be less than high")]
+    EmptyRange {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The range is wider than a finite number.
+    #[error("the range from {low} to {high} is too wide: high - low must be finite")]
+    RangeTooWide {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The step is zero or negative.
+    #[error("the step is {0}: it must be greater than 0")]
+    StepNotPositive(f64),
+    /// No `low + m*step` lies inside the range.
+    #[error("a step of {step} leaves no threshold strictly between {low} and {high}: it must be less than {}", high - low)]
+    NoThreshold {
+        /// The step.
+        step: f64,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// Neighbouring thresholds are the same number.
+    #[error(
+        "{what} between {low} and {high} are too close to be told apart: grid thresholds keep {GRID_DIGITS} digits"
+    )]
+    TooFine {
+        /// What the user asked for.
+        what: String,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// More thresholds than a rank can count.
+    #[error("{0} thresholds in one dimension: at most {MAX_THRESHOLDS} are allowed")]
+    TooMany(u128),
+}
+
+/// The thresholds of one dimension: finite, ascending, no two equal. May be empty, which leaves the
+/// dimension out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
+pub struct Thresholds(Vec<f64>);
+
+impl Thresholds {
+    /// No thresholds: the dimension is not used by any predicate.
+    pub fn none() -> Self {
+        Thresholds::default()
+    }
+
+    /// `low + m*step` for m = 1, 2, …, strictly inside (low, high), each rounded to 12 digits
+    /// relative to max(|low|, |high|): `-2.4 + 24*0.1` is 4.4e-16, and a user means 0.
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// let grid = Thresholds::grid(-0.3, 0.3, 0.1)?;
+    /// assert_eq!(grid.as_slice(), [-0.2, -0.1, 0.0, 0.1, 0.2]);
+    /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a number is not finite, the range or the step is empty, no threshold is left, or there
+    /// are too many.
+    pub fn grid(low: f64, high: f64, step: f64) -> Result<Self, ThresholdError> {
+        check_range(low, high)?;
+        check_finite("the step", step)?;
+        if step <= 0.0 {
+            return Err(ThresholdError::StepNotPositive(step));
+        }
+        let steps = (high - low) / step;
+        if steps >= (MAX_THRESHOLDS + 2) as f64 {
+            return Err(ThresholdError::TooMany(steps as u128));
+        }
+        let inside: Vec<f64> = (1..=steps as u32 + 1)
+            .map(|m| round_to_grid(low + f64::from(m) * step, low, high))
+            .filter(|&t| low < t && t < high)
+            .collect();
+        if inside.is_empty() {
+            return Err(ThresholdError::NoThreshold { step, low, high });
+        }
+        evenly_spaced(inside, format!("steps of {step}"), low, high)
+    }
+
+    /// `count` thresholds evenly spaced strictly inside (low, high), rounded as in [`Thresholds::grid`].
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// assert_eq!(Thresholds::count(0.0, 1.0, 3)?.as_slice(), [0.25, 0.5, 0.75]);
+    /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a number is not finite, the range is empty, or there are too many thresholds for it.
+    pub fn count(low: f64, high: f64, count: usize) -> Result<Self, ThresholdError> {
+        check_range(low, high)?;
+        if count > MAX_THRESHOLDS {
+            return Err(ThresholdError::TooMany(count as u128));
+        }
+        let step = (high - low) / (count + 1) as f64;
+        let all = (1..=count).map(|m| round_to_grid(low + m as f64 * step, low, high)).collect();
+        evenly_spaced(all, format!("{count} thresholds"), low, high)
+    }
+
+    /// The thresholds listed, in any order; duplicates count once and none is dropped.
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// assert_eq!(Thresholds::list([2.5, -1.0, 2.5])?.as_slice(), [-1.0, 2.5]);
+    /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When one is not finite, or there are too many.
+    pub fn list(thresholds: impl Into<Vec<f64>>) -> Result<Self, ThresholdError> {
+        let mut all = thresholds.into();
+        for value in &mut all {
+            check_finite("a threshold", *value)?;
+            *value += 0.0; // -0 becomes 0
+        }
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        if all.len() > MAX_THRESHOLDS {
+            return Err(ThresholdError::TooMany(all.len() as u128));
+        }
+        Ok(Thresholds(all))
+    }
+
+    /// The thresholds in ascending order.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// How many thresholds there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the dimension is left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The rank of a value: how many thresholds are at most the value. NaN must be refused before.
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// let thresholds = Thresholds::list([1.0, 2.0])?;
+    /// assert_eq!([0.9, 1.0, 7.0].map(|x| thresholds.rank(x)), [0, 1, 2]);
+    /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
+    /// ```
+    pub fn rank(&self, value: f64) -> u16 {
+        debug_assert!(!value.is_nan());
+        self.0.partition_point(|&t| t <= value) as u16
+    }
+
+    /// The position of a threshold in the list, if it is one.
+    pub fn position(&self, threshold: f64) -> Option<usize> {
+        self.0.binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
+    }
+}
+
+impl TryFrom<Vec<f64>> for Thresholds {
+    type Error = ThresholdError;
+    fn try_from(list: Vec<f64>) -> Result<Self, ThresholdError> {
+        Thresholds::list(list)
+    }
+}
+
+impl From<Thresholds> for Vec<f64> {
+    fn from(thresholds: Thresholds) -> Self {
+        thresholds.0
+    }
+}
+
+fn check_finite(what: &'static str, value: f64) -> Result<(), ThresholdError> {
+    if value.is_finite() { Ok(()) } else { Err(ThresholdError::NotFinite { what, value }) }
+}
+
+fn check_range(low: f64, high: f64) -> Result<(), ThresholdError> {
+    check_finite("the lower end of the range", low)?;
+    check_finite("the upper end of the range", high)?;
+    if low >= high {
+        return Err(ThresholdError::EmptyRange { low, high });
+    }
+    if !(high - low).is_finite() {
+        return Err(ThresholdError::RangeTooWide { low, high });
+    }
+    Ok(())
+}
+
+/// Accepts thresholds made by arithmetic if each is greater than the one before and inside the range.
+fn evenly_spaced(all: Vec<f64>, what: String, low: f64, high: f64) -> Result<Thresholds, ThresholdError> {
+    let ascending = all.windows(2).all(|pair| pair[0] < pair[1]);
+    let inside = all.iter().all(|&t| low < t && t < high);
+    if !(ascending && inside) {
+        return Err(ThresholdError::TooFine { what, low, high });
+    }
+    if all.len() > MAX_THRESHOLDS {
+        return Err(ThresholdError::TooMany(all.len() as u128));
+    }
+    Ok(Thresholds(all))
+}
+
+/// Rounds to 12 decimal digits relative to the larger end of the range, through the decimal form, so
+/// that the result is the double nearest to a short decimal number.
+fn round_to_grid(value: f64, low: f64, high: f64) -> f64 {
+    let exponent = decimal_exponent(low.abs().max(high.abs()));
+    let decimals = GRID_DIGITS - 1 - exponent;
+    let rounded = match usize::try_from(decimals) {
+        Ok(decimals) => format!("{value:.decimals$}"),
+        Err(_) => {
+            // Whole multiples of a power of ten: drop the last digits of the integer part.
+            let unit = -decimals;
+            format!("{:.0}e{unit}", value / 10f64.powi(unit))
+        }
+    };
+    // A formatted finite number always parses; adding 0 turns -0 into 0.
+    rounded.parse::<f64>().unwrap_or(value) + 0.0
+}
+
+/// The exponent of a positive number in scientific notation: 2.4 -> 0, 0.07 -> -2.
+fn decimal_exponent(magnitude: f64) -> i32 {
+    let text = format!("{magnitude:e}");
+    text.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_of_the_paper_are_clean_decimals() {
+        let x = Thresholds::grid(-2.4, 2.4, 0.1).unwrap();
+        assert_eq!(x.len(), 47);
+        assert_eq!(x.as_slice()[23], 0.0);
+        let theta = Thresholds::grid(-0.418, 0.418, 0.1).unwrap();
+        assert_eq!(theta.as_slice()[3], -0.018);
+        let velocity = Thresholds::grid(-0.07, 0.07, 0.005).unwrap();
+        assert_eq!(velocity.len(), 27);
+        assert_eq!(velocity.as_slice()[12], -0.005);
+        assert!(velocity.as_slice()[13].is_sign_positive());
+    }
+
+    #[test]
+    fn ends_of_the_range_are_not_thresholds() {
+        // 0.6 is -1.2 + 36*0.05 up to rounding: it is the end of the range, not a threshold.
+        assert_eq!(Thresholds::grid(-1.2, 0.6, 0.05).unwrap().len(), 35);
+        assert_eq!(Thresholds::grid(0.0, 1.0, 0.9).unwrap().as_slice(), [0.9]);
+    }
+
+    #[test]
+    fn huge_and_tiny_ranges() {
+        assert_eq!(Thresholds::grid(0.0, 3e15, 1e15).unwrap().as_slice(), [1e15, 2e15]);
+        assert_eq!(Thresholds::grid(0.0, 3e-200, 1e-200).unwrap().as_slice(), [1e-200, 2e-200]);
+        assert_eq!(Thresholds::count(-1e300, 1e300, 1).unwrap().as_slice(), [0.0]);
+    }
+
+    #[test]
+    fn bad_grids_are_refused() {
+        use ThresholdError::*;
+        assert!(matches!(Thresholds::grid(f64::NAN, 1.0, 0.1), Err(NotFinite { .. })));
+        assert!(matches!(Thresholds::grid(0.0, f64::INFINITY, 0.1), Err(NotFinite { .. })));
+        assert!(matches!(Thresholds::grid(0.0, 1.0, f64::INFINITY), Err(NotFinite { .. })));
+        assert!(matches!(Thresholds::grid(1.0, 1.0, 0.1), Err(EmptyRange { .. })));
+        assert!(matches!(Thresholds::grid(-1e308, 1e308, 0.1), Err(RangeTooWide { .. })));
+        assert!(matches!(Thresholds::grid(0.0, 1.0, 0.0), Err(StepNotPositive(_))));
+        assert!(matches!(Thresholds::grid(0.0, 1.0, -0.1), Err(StepNotPositive(_))));
+        assert!(matches!(Thresholds::grid(0.0, 1.0, 1.0), Err(NoThreshold { .. })));
+        assert!(matches!(Thresholds::grid(0.0, 1.0, 1e-300), Err(TooMany(_))));
+        assert!(matches!(Thresholds::grid(1.0, 1.0 + 1e-10, 1e-14), Err(TooFine { .. })));
+        assert!(matches!(Thresholds::count(0.0, 1.0, 70_000), Err(TooMany(70_000))));
+        assert!(matches!(Thresholds::count(1.0, 1.0 + 1e-15, 10), Err(TooFine { .. })));
+        assert!(matches!(Thresholds::list([f64::NAN]), Err(NotFinite { .. })));
+    }
+
+    #[test]
+    fn ranks_at_ties_and_infinities() {
+        let thresholds = Thresholds::list([-1.0, -0.0, 1.0]).unwrap();
+        assert_eq!(thresholds.rank(-0.0), 2);
+        assert_eq!(thresholds.rank(f64::NEG_INFINITY), 0);
+        assert_eq!(thresholds.rank(f64::INFINITY), 3);
+        assert_eq!(thresholds.rank(1.0f64.next_down()), 2);
+        assert_eq!(thresholds.position(-0.0), Some(1));
+        assert_eq!(thresholds.position(0.5), None);
+    }
+}

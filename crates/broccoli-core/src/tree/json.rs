@@ -1,0 +1,176 @@
+//! The JSON form of a tree, and reading it back with every field checked.
+//!
+//! A predicate is `{"feature":int,"name":str,"threshold":float,"true":TREE,"false":TREE}`, a leaf is
+//! `{"action":int,"name":str}`. Names may be left out when a person writes the file; where they are
+//! given they must be the names of that dimension and action, so that a tree made for another system
+//! is not run by mistake.
+
+use serde::{Deserialize, Serialize};
+
+use super::Tree;
+use crate::problem::Problem;
+
+/// The JSON form. [`Tree::to_json`] makes it, [`TreeJson::check`] turns it back into a tree.
+///
+/// ```
+/// use broccoli_core::tree::{Tree, TreeJson};
+/// # use broccoli_core::problem::{Objective, Problem, Thresholds};
+/// # let problem = Problem::builder()
+/// #     .dimension("speed", Thresholds::none()).action("brake", 0.0).action("coast", 1.0)
+/// #     .initial([0.0]).objective(Objective::reach(1)).build()?;
+/// let tree = Tree::node(0, 0.5, Tree::Leaf(0), Tree::Leaf(1));
+/// let text = serde_json::to_string(&tree.to_json(&problem))?;
+/// assert_eq!(text, r#"{"feature":0,"name":"speed","threshold":0.5,"true":{"action":0,"name":"brake"},"false":{"action":1,"name":"coast"}}"#);
+/// assert_eq!(serde_json::from_str::<TreeJson>(&text)?.check(&problem)?, tree);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeJson {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    feature: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    action: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    #[serde(default, rename = "true", skip_serializing_if = "Option::is_none")]
+    yes: Option<Box<TreeJson>>,
+    #[serde(default, rename = "false", skip_serializing_if = "Option::is_none")]
+    no: Option<Box<TreeJson>>,
+}
+
+/// Why a JSON tree is not a tree for a problem.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TreeError {
+    /// The fields are neither those of a predicate nor those of a leaf.
+    #[error(
+        "at {path}: a node has either \"feature\", \"threshold\", \"true\" and \"false\" (a predicate) \
+         or \"action\" (a leaf), and may have \"name\""
+    )]
+    Fields {
+        /// Where in the tree, for instance `root.true.false`.
+        path: String,
+    },
+    /// An index is out of range.
+    #[error("at {path}: {what} {index} does not exist: there are {count}, counted from 0")]
+    Index {
+        /// Where in the tree.
+        path: String,
+        /// `"feature"` or `"action"`.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A name does not belong to its index.
+    #[error("at {path}: {what} {index} is named {expected:?}, not {found:?}")]
+    Name {
+        /// Where in the tree.
+        path: String,
+        /// `"feature"` or `"action"`.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// The problem's name for it.
+        expected: String,
+        /// The name in the file.
+        found: String,
+    },
+    /// A threshold is not a finite number.
+    #[error("at {path}: the threshold is {threshold}: it must be a finite number")]
+    Threshold {
+        /// Where in the tree.
+        path: String,
+        /// The threshold.
+        threshold: f64,
+    },
+}
+
+impl Tree {
+    /// The JSON form, with the names of `problem`.
+    pub fn to_json(&self, problem: &Problem) -> TreeJson {
+        match self {
+            Tree::Leaf(action) => TreeJson {
+                action: Some(*action),
+                name: Some(problem.actions()[*action].name.clone()),
+                ..TreeJson::default()
+            },
+            Tree::Node { dimension, threshold, yes, no } => TreeJson {
+                feature: Some(*dimension),
+                name: Some(problem.dimensions()[*dimension].name.clone()),
+                threshold: Some(*threshold),
+                yes: Some(Box::new(yes.to_json(problem))),
+                no: Some(Box::new(no.to_json(problem))),
+                ..TreeJson::default()
+            },
+        }
+    }
+}
+
+impl TreeJson {
+    /// Checks every index, name and threshold against `problem`. Thresholds need not be the
+    /// problem's own, and the tree may exceed its limits.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in preorder, with its place in the tree.
+    pub fn check(&self, problem: &Problem) -> Result<Tree, TreeError> {
+        self.check_at("root", problem)
+    }
+
+    fn check_at(&self, path: &str, problem: &Problem) -> Result<Tree, TreeError> {
+        let name = self.name.as_deref();
+        match self {
+            TreeJson {
+                action: Some(action), feature: None, threshold: None, yes: None, no: None, ..
+            } => {
+                let names = problem.actions().iter().map(|a| a.name.as_str());
+                check_index(path, "action", *action, name, names)?;
+                Ok(Tree::Leaf(*action))
+            }
+            TreeJson {
+                action: None,
+                feature: Some(feature),
+                threshold: Some(threshold),
+                yes: Some(yes),
+                no: Some(no),
+                ..
+            } => {
+                let names = problem.dimensions().iter().map(|d| d.name.as_str());
+                check_index(path, "feature", *feature, name, names)?;
+                if !threshold.is_finite() {
+                    return Err(TreeError::Threshold { path: path.to_owned(), threshold: *threshold });
+                }
+                let yes = yes.check_at(&format!("{path}.true"), problem)?;
+                let no = no.check_at(&format!("{path}.false"), problem)?;
+                Ok(Tree::node(*feature, *threshold, yes, no))
+            }
+            _ => Err(TreeError::Fields { path: path.to_owned() }),
+        }
+    }
+}
+
+fn check_index<'a>(
+    path: &str,
+    what: &'static str,
+    index: usize,
+    found: Option<&str>,
+    mut names: impl ExactSizeIterator<Item = &'a str>,
+) -> Result<(), TreeError> {
+    let count = names.len();
+    let Some(expected) = names.nth(index) else {
+        return Err(TreeError::Index { path: path.to_owned(), what, index, count });
+    };
+    match found {
+        Some(found) if found != expected => Err(TreeError::Name {
+            path: path.to_owned(),
+            what,
+            index,
+            expected: expected.to_owned(),
+            found: found.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}

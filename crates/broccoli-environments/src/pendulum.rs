@@ -1,0 +1,81 @@
+//! # Pendulum
+//!
+//! **Description.** A rod hangs on a motor too weak to lift it straight up. Bring it upright and
+//! nearly to rest.
+//!
+//! **State.** `angle` from upright (rad, not wrapped) and angular `velocity` (rad/s). The observation
+//! is the state; Gymnasium would give cosine and sine of the angle instead.
+//!
+//! **Actions.** `-2` and `+2`: full torque either way (N m).
+//!
+//! **Start.** Angle uniform in [-0.8, -0.5], velocity in [-0.2, 0.2]; by default (-0.665, -0.024).
+//!
+//! **Goal.** Satisfied when |angle| <= 0.1 and |velocity| <= 0.1, in the fewest steps of 50 ms, within
+//! 10,000. Nothing is ever violated. Gymnasium has no goal for it; this one is the paper's.
+//!
+//! **Default thresholds.** Steps of 0.2 in angle (-1, 1) and in velocity (-8, 8).
+//!
+//! **Source.** Gymnasium 1.x `Pendulum-v1`, in float64 and in its order of operations; sine from
+//! `libm`.
+
+use broccoli_core::problem::{Objective, Verdict};
+
+use crate::environment::{ActionInfo, DimensionInfo, Environment};
+use crate::simulator::Dynamics;
+
+const GRAVITY: f64 = 10.0;
+const MASS: f64 = 1.0;
+const LENGTH: f64 = 1.0;
+const DT: f64 = 0.05;
+const MAX_SPEED: f64 = 8.0;
+const MAX_TORQUE: f64 = 2.0;
+const GOAL: f64 = 0.1;
+
+struct Pendulum;
+
+impl Dynamics<2> for Pendulum {
+    fn next([angle, velocity]: [f64; 2], action: usize) -> [f64; 2] {
+        let torque = if action == 0 { -MAX_TORQUE } else { MAX_TORQUE };
+        let acceleration =
+            3.0 * GRAVITY / (2.0 * LENGTH) * libm::sin(angle) + 3.0 / (MASS * (LENGTH * LENGTH)) * torque;
+        let velocity = (velocity + acceleration * DT).clamp(-MAX_SPEED, MAX_SPEED);
+        [angle + velocity * DT, velocity]
+    }
+
+    fn verdict([angle, velocity]: [f64; 2]) -> Verdict {
+        if angle.abs() <= GOAL && velocity.abs() <= GOAL { Verdict::Satisfied } else { Verdict::Running }
+    }
+}
+
+/// Swing a rod upright and stop it there.
+pub static PENDULUM: Environment = Environment {
+    name: "pendulum",
+    title: "Pendulum",
+    description: "A rod hangs on a motor too weak to lift it straight up. Bring it upright and nearly to rest.",
+    dimensions: &[
+        DimensionInfo {
+            name: "angle",
+            meaning: "angle from upright, rad, not wrapped",
+            range: (-1.0, 1.0),
+            step: 0.2,
+            start: (-0.8, -0.5),
+        },
+        DimensionInfo {
+            name: "velocity",
+            meaning: "angular velocity, rad/s",
+            range: (-8.0, 8.0),
+            step: 0.2,
+            start: (-0.2, 0.2),
+        },
+    ],
+    actions: &[
+        ActionInfo { name: "-2", value: -2.0, meaning: "torque of -2 N m" },
+        ActionInfo { name: "+2", value: 2.0, meaning: "torque of 2 N m" },
+    ],
+    initial: &[-0.665, -0.024],
+    objective: Objective::Reach { horizon: 10_000 },
+    verdicts: "satisfied when |angle| <= 0.1 and |velocity| <= 0.1",
+    depth: 2,
+    source: "Gymnasium Pendulum-v1",
+    make: Pendulum::make,
+};
