@@ -1,0 +1,75 @@
+//! The oracle: every tree, in a few lines that share nothing with the search. Slow and plain.
+
+use broccoli_core::problem::Objective;
+use broccoli_core::tree::Tree;
+
+use crate::table::TableProblem;
+
+/// The best value and the smallest size that has it, over every tree; `None` if no tree has a value.
+pub fn best(table: &TableProblem) -> Option<(u64, u64)> {
+    let all = (0..=table.nodes).flat_map(|size| trees(table, size, table.depth));
+    let valued = all.filter_map(|tree| value(table, &tree).map(|value| (value, tree.size())));
+    match table.objective {
+        Objective::Reach { .. } => valued.min(),
+        Objective::Survive { .. } => valued.min_by_key(|&(value, size)| (std::cmp::Reverse(value), size)),
+    }
+}
+
+/// Every tree of exactly this size and at most this depth.
+fn trees(table: &TableProblem, size: u64, depth: u32) -> Vec<Tree> {
+    if size == 0 {
+        return (0..table.actions()).map(Tree::Leaf).collect();
+    }
+    let mut all = Vec::new();
+    for left in 0..if depth == 0 { 0 } else { size } {
+        let (yes, no) = (trees(table, left, depth - 1), trees(table, size - 1 - left, depth - 1));
+        for (dimension, thresholds) in table.thresholds.iter().enumerate() {
+            for &t in thresholds {
+                for y in &yes {
+                    all.extend(no.iter().map(|n| Tree::node(dimension, t, y.clone(), n.clone())));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The value of a tree on the table, straight from the definition; `None` if a trace fails.
+pub fn value(table: &TableProblem, tree: &Tree) -> Option<u64> {
+    let horizon = table.objective.horizon();
+    let trace = |&initial: &usize| {
+        let (mut at, mut steps) = (initial, 0);
+        while table.states[at].verdict == '.' && steps < horizon {
+            at = table.states[at].next[tree.action(&table.states[at].observation)];
+            steps += 1;
+        }
+        match (table.objective, table.states[at].verdict) {
+            (Objective::Reach { .. }, '+') | (Objective::Survive { .. }, '-') => Some(steps),
+            (Objective::Reach { .. }, _) => None,
+            (Objective::Survive { .. }, _) => Some(horizon),
+        }
+    };
+    let values: Option<Vec<u64>> = table.initial.iter().map(trace).collect();
+    match table.objective {
+        Objective::Reach { .. } => values?.into_iter().max(),
+        Objective::Survive { .. } => values?.into_iter().min(),
+    }
+}
+
+/// How many trees there are of at most this size and depth, or a large number if that overflows.
+pub fn tree_count(predicates: u64, actions: u64, size: u64, depth: u32) -> u64 {
+    fn exactly(predicates: u64, actions: u64, size: u64, depth: u32) -> u64 {
+        if size == 0 {
+            return actions;
+        }
+        if depth == 0 {
+            return 0;
+        }
+        let split = |left| {
+            let yes: u64 = exactly(predicates, actions, left, depth - 1);
+            yes.saturating_mul(exactly(predicates, actions, size - 1 - left, depth - 1))
+        };
+        (0..size).map(split).fold(0, u64::saturating_add).saturating_mul(predicates)
+    }
+    (0..=size).map(|size| exactly(predicates, actions, size, depth)).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,140 @@
+//! Random small problems, of two kinds: *scattered* (any state may follow any other) and *structured*
+//! (positions on a line or a plane, actions that move, drift), because bugs in pruning hide where
+//! neighbouring cells follow each other.
+//!
+//! Everything is drawn as raw numbers that are then reduced to what the table allows; so every part
+//! shrinks by itself.
+
+use broccoli_core::problem::Objective;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::oracle::tree_count;
+use crate::table::{State, TableProblem};
+
+/// Which objective the problems have.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted {
+    /// `reach`
+    Reach,
+    /// `survive`
+    Survive,
+}
+
+impl Wanted {
+    fn objective(self, horizon: u64) -> Objective {
+        match self {
+            Wanted::Reach => Objective::reach(horizon),
+            Wanted::Survive => Objective::survive(horizon),
+        }
+    }
+}
+
+/// Any state may follow any other: 1 to 4 dimensions of 0 to 4 thresholds, 2 to 4 actions, 1 to 10
+/// states, 1 to 5 initial states; values fall on thresholds half of the time.
+pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
+    let state = (any::<[u8; 4]>(), any::<[u8; 4]>(), 0..12u8);
+    let dimensions = vec(prop_oneof![4 => 1..=4usize, 1 => Just(0usize)], 1..=4);
+    let parts = (dimensions, vec(state, 1..=10), 2..=4usize, vec(any::<u8>(), 1..=5));
+    (parts, 1..=20u64, 0..=3u32, any::<u8>()).prop_map(
+        move |((dimensions, raw, actions, initial), horizon, depth, nodes)| {
+            let count = raw.len();
+            let states = raw.iter().map(|(seen, next, verdict)| State {
+                observation: dimensions.iter().zip(seen).map(|(&k, &v)| value_of(v, k)).collect(),
+                next: next[..actions].iter().map(|&n| usize::from(n) % count).collect(),
+                verdict: match verdict {
+                    10 => '+',
+                    11 => '-',
+                    _ => '.',
+                },
+            });
+            limited(
+                TableProblem {
+                    thresholds: dimensions.iter().map(|&k| (1..=k).map(|t| t as f64).collect()).collect(),
+                    states: states.collect(),
+                    initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
+                    objective: wanted.objective(horizon),
+                    depth,
+                    nodes: u64::from(nodes),
+                },
+                most_trees,
+            )
+        },
+    )
+}
+
+/// A value for a dimension with thresholds 1, …, k: on a threshold, between two, or outside.
+fn value_of(raw: u8, k: usize) -> f64 {
+    f64::from(u32::from(raw) % (2 * k as u32 + 2)) / 2.0
+}
+
+/// Positions on a line (or a plane) of cells that an action moves along, with a drift that depends on
+/// the position, perhaps a hidden phase that flips the drift, a goal cell, and ends that may be fatal.
+pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
+    let line = (3..=8usize, vec(-2..=2i8, 4), vec(-1..=1i8, 1..=4), any::<u8>(), 0..4u8);
+    let parts = (vec(line, 1..=2), 2..=4usize, any::<bool>(), vec(any::<u8>(), 1..=5));
+    (parts, 1..=30u64, 0..=3u32, any::<u8>()).prop_map(
+        move |((lines, actions, hidden, initial), horizon, depth, nodes)| {
+            // On a plane the sides are short, or there would be too many predicates.
+            let lengths: Vec<usize> =
+                lines.iter().map(|l| if lines.len() == 1 { l.0 } else { l.0.min(4) }).collect();
+            let cells: usize = lengths.iter().product();
+            let phases = if hidden { 2 } else { 1 };
+            let states = (0..cells * phases).map(|state| {
+                let (phase, mut cell) = (state / cells, state % cells);
+                let mut position = Vec::new();
+                for &length in &lengths {
+                    position.push(cell % length);
+                    cell /= length;
+                }
+                let next = |action: usize| {
+                    let mut next_cell = 0;
+                    for (i, (_, moves, drift, _, _)) in lines.iter().enumerate().rev() {
+                        let drift = drift[position[i] % drift.len()] * if phase == 1 { -1 } else { 1 };
+                        let moved = position[i] as i64 + i64::from(moves[action]) + i64::from(drift);
+                        next_cell = next_cell * lengths[i] + moved.clamp(0, lengths[i] as i64 - 1) as usize;
+                    }
+                    next_cell + cells * ((phase + 1) % phases)
+                };
+                let goal = (0..lines.len()).all(|i| usize::from(lines[i].3) % lengths[i] == position[i]);
+                let fatal = (0..lines.len()).any(|i| {
+                    let (low, high) = (lines[i].4 & 1 == 1, lines[i].4 & 2 == 2);
+                    low && position[i] == 0 || high && position[i] + 1 == lengths[i]
+                });
+                let verdict = match (goal, fatal) {
+                    (true, _) if matches!(wanted, Wanted::Reach) => '+',
+                    (_, true) => '-',
+                    _ => '.',
+                };
+                State {
+                    observation: position.iter().map(|&p| p as f64).collect(),
+                    next: (0..actions).map(next).collect(),
+                    verdict,
+                }
+            });
+            let states: Vec<State> = states.collect();
+            let initial = initial.iter().map(|&i| usize::from(i) % states.len()).collect();
+            limited(
+                TableProblem {
+                    thresholds: lengths.iter().map(|&n| (1..n).map(|t| t as f64).collect()).collect(),
+                    states,
+                    initial,
+                    objective: wanted.objective(horizon),
+                    depth,
+                    nodes: u64::from(nodes),
+                },
+                most_trees,
+            )
+        },
+    )
+}
+
+/// Reduces the raw limit on nodes to what the depth allows, and lowers it until brute force can
+/// afford the number of trees.
+fn limited(mut table: TableProblem, most_trees: u64) -> TableProblem {
+    let predicates: usize = table.thresholds.iter().map(Vec::len).sum();
+    table.nodes %= 1 << table.depth;
+    let count = |nodes| tree_count(predicates as u64, table.actions() as u64, nodes, table.depth);
+    table.nodes = (0..=table.nodes).rev().find(|&nodes| count(nodes) <= most_trees).unwrap_or(0);
+    table
+}

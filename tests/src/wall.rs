@@ -1,0 +1,98 @@
+//! The wall: every engine must agree with brute force on every random problem.
+
+use broccoli_core::problem::ComeBack;
+use broccoli_core::search::{Engine, Outcome, Search, Status};
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
+
+use crate::oracle;
+use crate::table::TableProblem;
+
+/// Every engine and mode that must give the same answer.
+pub const ENGINES: [Engine; 3] =
+    [Engine::Exhaustive, Engine::Backtracking { pruning: true }, Engine::Backtracking { pruning: false }];
+
+/// Checks every engine on one problem against the oracle.
+///
+/// # Errors
+/// What disagrees, in words.
+pub fn check(table: &TableProblem) -> Result<(), String> {
+    let expected = oracle::best(table);
+    for engine in ENGINES {
+        check_engine(table, engine, expected).map_err(|wrong| format!("{engine:?}: {wrong}"))?;
+    }
+    Ok(())
+}
+
+fn check_engine(table: &TableProblem, engine: Engine, expected: Option<(u64, u64)>) -> Result<(), String> {
+    let problem = table.problem();
+    let factory = table.factory(ComeBack::Replay);
+    let outcome = Search::new(&problem, &factory).engine(engine).run().map_err(|e| e.to_string())?;
+    check_outcome(table, &outcome, expected)
+}
+
+/// Checks that an outcome says what the oracle says, and that its tree does what it claims.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn check_outcome(
+    table: &TableProblem,
+    outcome: &Outcome,
+    expected: Option<(u64, u64)>,
+) -> Result<(), String> {
+    let best = outcome.best.as_ref();
+    let found = best.map(|best| (best.value, best.tree.size()));
+    if found != expected {
+        return Err(format!("(value, size) is {found:?}, not {expected:?}"));
+    }
+    let status = if expected.is_some() { Status::Optimal } else { Status::Infeasible };
+    if outcome.status != status || outcome.bound != expected.map(|(value, _)| value) {
+        return Err(format!("status {:?}, bound {:?}", outcome.status, outcome.bound));
+    }
+    let Some(best) = best else { return Ok(()) };
+    let rerun = oracle::value(table, &best.tree);
+    if rerun != Some(best.value) {
+        return Err(format!("{:?} claims {} but gives {rerun:?}", best.tree, best.value));
+    }
+    if best.tree.depth() > table.depth || best.tree.size() > table.nodes {
+        return Err(format!("{:?} is beyond the limits", best.tree));
+    }
+    Ok(())
+}
+
+/// Runs `check` on random problems: `share` of the number of cases, which is 100,000 or what the
+/// environment variable `BROCCOLI_CASES` says. Always the same cases, unless `BROCCOLI_SEED` is set,
+/// to a number or to `random`. A failing case shrinks, is printed as JSON for `tests/regressions/`,
+/// and its seed is saved.
+///
+/// # Panics
+/// With the smallest failing problem found.
+pub fn run(
+    share: f64,
+    strategy: impl Strategy<Value = TableProblem>,
+    check: impl Fn(&TableProblem) -> Result<(), String>,
+) {
+    let variable = |name| std::env::var(name).ok();
+    let cases = variable("BROCCOLI_CASES").map_or(100_000.0, |n| n.parse().expect("BROCCOLI_CASES is a number"));
+    let rng_seed = match variable("BROCCOLI_SEED").as_deref() {
+        None => RngSeed::Fixed(0),
+        Some("random") => RngSeed::Random,
+        Some(seed) => RngSeed::Fixed(seed.parse().expect("BROCCOLI_SEED is a number or `random`")),
+    };
+    let config = Config {
+        cases: (cases * share).ceil() as u32,
+        rng_seed,
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        source_file: Some(file!()),
+        ..Config::default()
+    };
+    let ran = TestRunner::new(config).run(&strategy, |table| {
+        check(&table).map_err(|wrong| {
+            let json = serde_json::to_string(&table).unwrap_or_default();
+            proptest::test_runner::TestCaseError::fail(format!("{wrong}\n{json}\n"))
+        })
+    });
+    if let Err(error) = ran {
+        panic!("{error}");
+    }
+}

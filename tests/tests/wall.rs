@@ -1,0 +1,27 @@
+//! 100,000 random small problems: exhaustive, backtracking with and without pruning, and an oracle
+//! that shares no code with them agree on status, value and size, and every tree does what it claims.
+
+use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::wall::{check, run};
+
+const MOST_TREES: u64 = 3_000;
+
+#[test]
+fn scattered_reach() {
+    run(0.25, scattered(Wanted::Reach, MOST_TREES), check);
+}
+
+#[test]
+fn scattered_survive() {
+    run(0.25, scattered(Wanted::Survive, MOST_TREES), check);
+}
+
+#[test]
+fn structured_reach() {
+    run(0.25, structured(Wanted::Reach, MOST_TREES), check);
+}
+
+#[test]
+fn structured_survive() {
+    run(0.25, structured(Wanted::Survive, MOST_TREES), check);
+}
