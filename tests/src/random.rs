@@ -30,14 +30,31 @@ impl Wanted {
     }
 }
 
-/// Any state may follow any other: 1 to 4 dimensions of 0 to 4 thresholds, 2 to 4 actions, 1 to 10
+/// Mostly two actions and one initial state, mostly depth 2 with all its nodes: there the rules that
+/// skip trees have most to skip, and brute force can still afford several thresholds per dimension.
+fn actions() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => Just(2usize), 1 => Just(3usize), 1 => Just(4usize)]
+}
+
+fn initial() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![1 => vec(any::<u8>(), 1), 1 => vec(any::<u8>(), 1..=5)]
+}
+
+/// Depth, and a raw limit on nodes that [`limited`] reduces.
+fn limits() -> impl Strategy<Value = (u32, u64)> {
+    let depth = prop_oneof![1 => Just(0u32), 1 => Just(1u32), 5 => Just(2u32), 2 => Just(3u32)];
+    let nodes = prop_oneof![2 => Just(u64::MAX), 1 => any::<u64>()];
+    (depth, nodes)
+}
+
+/// Any state may follow any other: 1 to 4 dimensions of 0 to 4 thresholds, 2 to 4 actions, 1 to 14
 /// states, 1 to 5 initial states; values fall on thresholds half of the time.
 pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
     let state = (any::<[u8; 4]>(), any::<[u8; 4]>(), 0..12u8);
     let dimensions = vec(prop_oneof![4 => 1..=4usize, 1 => Just(0usize)], 1..=4);
-    let parts = (dimensions, vec(state, 1..=10), 2..=4usize, vec(any::<u8>(), 1..=5));
-    (parts, 1..=20u64, 0..=3u32, any::<u8>()).prop_map(
-        move |((dimensions, raw, actions, initial), horizon, depth, nodes)| {
+    let parts = (dimensions, vec(state, 1..=14), actions(), initial());
+    (parts, 1..=25u64, limits()).prop_map(
+        move |((dimensions, raw, actions, initial), horizon, (depth, nodes))| {
             let count = raw.len();
             let states = raw.iter().map(|(seen, next, verdict)| State {
                 observation: dimensions.iter().zip(seen).map(|(&k, &v)| value_of(v, k)).collect(),
@@ -55,7 +72,7 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Table
                     initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
                     objective: wanted.objective(horizon),
                     depth,
-                    nodes: u64::from(nodes),
+                    nodes,
                 },
                 most_trees,
             )
@@ -72,9 +89,9 @@ fn value_of(raw: u8, k: usize) -> f64 {
 /// the position, perhaps a hidden phase that flips the drift, a goal cell, and ends that may be fatal.
 pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
     let line = (3..=8usize, vec(-2..=2i8, 4), vec(-1..=1i8, 1..=4), any::<u8>(), 0..4u8);
-    let parts = (vec(line, 1..=2), 2..=4usize, any::<bool>(), vec(any::<u8>(), 1..=5));
-    (parts, 1..=30u64, 0..=3u32, any::<u8>()).prop_map(
-        move |((lines, actions, hidden, initial), horizon, depth, nodes)| {
+    let parts = (vec(line, 1..=2), actions(), any::<bool>(), initial());
+    (parts, 1..=30u64, limits()).prop_map(
+        move |((lines, actions, hidden, initial), horizon, (depth, nodes))| {
             // On a plane the sides are short, or there would be too many predicates.
             let lengths: Vec<usize> =
                 lines.iter().map(|l| if lines.len() == 1 { l.0 } else { l.0.min(4) }).collect();
@@ -121,7 +138,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
                     initial,
                     objective: wanted.objective(horizon),
                     depth,
-                    nodes: u64::from(nodes),
+                    nodes,
                 },
                 most_trees,
             )
@@ -133,7 +150,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
 /// afford the number of trees.
 fn limited(mut table: TableProblem, most_trees: u64) -> TableProblem {
     let predicates: usize = table.thresholds.iter().map(Vec::len).sum();
-    table.nodes %= 1 << table.depth;
+    table.nodes %= 1 << table.depth; // u64::MAX becomes all that the depth allows
     let count = |nodes| tree_count(predicates as u64, table.actions() as u64, nodes, table.depth);
     table.nodes = (0..=table.nodes).rev().find(|&nodes| count(nodes) <= most_trees).unwrap_or(0);
     table

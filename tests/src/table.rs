@@ -1,7 +1,8 @@
 //! A problem small enough to be written down: a system given by its transition table.
 
 use broccoli_core::problem::{
-    ComeBack, InitialState, Objective, Problem, Reply, System, SystemError, SystemFactory, Thresholds, Verdict,
+    ComeBack, InitialState, Objective, Problem, Reply, System, SystemError, SystemFactory, Thresholds,
+    Verdict,
 };
 use serde::{Deserialize, Serialize};
 

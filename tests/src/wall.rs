@@ -9,8 +9,12 @@ use crate::oracle;
 use crate::table::TableProblem;
 
 /// Every engine and mode that must give the same answer.
-pub const ENGINES: [Engine; 3] =
-    [Engine::Exhaustive, Engine::Backtracking { pruning: true }, Engine::Backtracking { pruning: false }];
+pub const ENGINES: [Engine; 4] = [
+    Engine::Exhaustive,
+    Engine::Backtracking { pruning: true },
+    Engine::Backtracking { pruning: false },
+    Engine::Behaviour,
+];
 
 /// Checks every engine on one problem against the oracle.
 ///
@@ -19,14 +23,26 @@ pub const ENGINES: [Engine; 3] =
 pub fn check(table: &TableProblem) -> Result<(), String> {
     let expected = oracle::best(table);
     for engine in ENGINES {
-        check_engine(table, engine, expected).map_err(|wrong| format!("{engine:?}: {wrong}"))?;
+        let ways: &[ComeBack] = match engine {
+            Engine::Behaviour => &[ComeBack::Replay, ComeBack::Snapshot, ComeBack::Clone],
+            _ => &[ComeBack::Replay],
+        };
+        for &come_back in ways {
+            check_engine(table, engine, come_back, expected)
+                .map_err(|wrong| format!("{engine:?}, {come_back:?}: {wrong}"))?;
+        }
     }
     Ok(())
 }
 
-fn check_engine(table: &TableProblem, engine: Engine, expected: Option<(u64, u64)>) -> Result<(), String> {
+fn check_engine(
+    table: &TableProblem,
+    engine: Engine,
+    come_back: ComeBack,
+    expected: Option<(u64, u64)>,
+) -> Result<(), String> {
     let problem = table.problem();
-    let factory = table.factory(ComeBack::Replay);
+    let factory = table.factory(come_back);
     let outcome = Search::new(&problem, &factory).engine(engine).run().map_err(|e| e.to_string())?;
     check_outcome(table, &outcome, expected)
 }
@@ -73,7 +89,8 @@ pub fn run(
     check: impl Fn(&TableProblem) -> Result<(), String>,
 ) {
     let variable = |name| std::env::var(name).ok();
-    let cases = variable("BROCCOLI_CASES").map_or(100_000.0, |n| n.parse().expect("BROCCOLI_CASES is a number"));
+    let cases =
+        variable("BROCCOLI_CASES").map_or(100_000.0, |n| n.parse().expect("BROCCOLI_CASES is a number"));
     let rng_seed = match variable("BROCCOLI_SEED").as_deref() {
         None => RngSeed::Fixed(0),
         Some("random") => RngSeed::Random,

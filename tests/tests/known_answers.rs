@@ -132,7 +132,8 @@ fn grids_counts_and_lists_agree() {
         let builder = MOUNTAIN_CAR.problem_with(vec![position, velocity], initial);
         builder.objective(Objective::reach(200)).build().unwrap()
     };
-    let grid = problem(Thresholds::grid(-1.2, 0.6, 0.18).unwrap(), Thresholds::grid(-0.07, 0.07, 0.014).unwrap());
+    let grid =
+        problem(Thresholds::grid(-1.2, 0.6, 0.18).unwrap(), Thresholds::grid(-0.07, 0.07, 0.014).unwrap());
     let count = problem(Thresholds::count(-1.2, 0.6, 9).unwrap(), Thresholds::count(-0.07, 0.07, 9).unwrap());
     assert_eq!(grid, count);
     let list = |i: usize| Thresholds::list(grid.dimensions()[i].thresholds.as_slice()).unwrap();

@@ -4,7 +4,7 @@
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::wall::{check, run};
 
-const MOST_TREES: u64 = 3_000;
+const MOST_TREES: u64 = 2_500;
 
 #[test]
 fn scattered_reach() {

@@ -3,7 +3,7 @@
 //! All engines go through an [`Instance`], so that a NaN or an error is reported the same way
 //! everywhere, with the place where it happened, and a count of queries means the same.
 
-use super::{Problem, System, SystemError, SystemFactory, Verdict};
+use super::{ComeBack, Problem, System, SystemError, SystemFactory, Verdict};
 
 /// A black box that failed, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,6 +28,18 @@ pub enum RunError {
         step: u64,
         /// The name of the action applied.
         action: String,
+        /// The system's own words.
+        source: SystemError,
+    },
+    /// `save` or `restore` failed.
+    #[error("the system failed at {doing} its state at step {step} from initial state {initial}: {source}")]
+    ComeBack {
+        /// `"saving"` or `"restoring"`.
+        doing: &'static str,
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run; 0 is the reset.
+        step: u64,
         /// The system's own words.
         source: SystemError,
     },
@@ -98,6 +110,33 @@ impl<'p> Instance<'p> {
                 Err(RunError::Step { initial: self.initial, step: self.steps, action, source })
             }
         }
+    }
+
+    /// How the system comes back to an earlier state.
+    pub fn come_back(&self) -> ComeBack {
+        self.system.come_back()
+    }
+
+    /// Appends what [`Instance::restore`] needs to come back here.
+    ///
+    /// # Errors
+    /// When the system cannot save its state.
+    pub fn save(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+        self.system.save(state).map_err(|source| self.lost("saving", source))
+    }
+
+    /// Comes back to a saved state, which is `steps` steps from an initial state. The observation is
+    /// that of the next step.
+    ///
+    /// # Errors
+    /// When the system cannot restore the state.
+    pub fn restore(&mut self, state: &[u8], initial: usize, steps: u64) -> Result<(), RunError> {
+        (self.initial, self.steps) = (initial, steps);
+        self.system.restore(state).map_err(|source| self.lost("restoring", source))
+    }
+
+    fn lost(&self, doing: &'static str, source: SystemError) -> RunError {
+        RunError::ComeBack { doing, initial: self.initial, step: self.steps, source }
     }
 
     /// The present observation; it holds no NaN.

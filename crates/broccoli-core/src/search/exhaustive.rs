@@ -7,7 +7,6 @@ use super::flat::{FlatNode, FlatTree};
 use super::progress::Progress;
 use super::shape::Shape;
 use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
-use crate::tree::Tree;
 
 pub(super) fn search(
     problem: &Problem,
@@ -53,13 +52,12 @@ fn every_tree(
                 FlatNode::Node { dimension, threshold, .. } => (*dimension, *threshold) = predicates[digit],
             }
         }
-        let tree = flat.to_tree();
         let queries = instance.queries();
-        let value = value(&tree, problem, instance)?;
+        let value = value(&flat, problem, instance)?;
         progress.considered(problem.initial_states().len() as u64, instance.queries() - queries);
         if let Some(value) = value {
             if progress.best_value().is_none_or(|best| problem.objective().is_better(value, best)) {
-                progress.improved(tree, value);
+                progress.improved(flat.to_tree(), value);
             }
         }
         let choices = |node: &FlatNode| match node {
@@ -82,7 +80,7 @@ fn every_tree(
 }
 
 /// The value of a tree over all initial states; `None` if a trace fails.
-fn value(tree: &Tree, problem: &Problem, instance: &mut Instance<'_>) -> Result<Option<u64>, RunError> {
+fn value(tree: &FlatTree, problem: &Problem, instance: &mut Instance<'_>) -> Result<Option<u64>, RunError> {
     let objective = problem.objective();
     let horizon = objective.horizon();
     let mut values = Vec::new();

@@ -25,6 +25,19 @@ impl FlatTree {
         FlatTree { nodes: shape.children.iter().map(blank).collect() }
     }
 
+    /// The action for an observation.
+    pub(super) fn action(&self, observation: &[f64]) -> usize {
+        let mut node = 0;
+        loop {
+            match self.nodes[node] {
+                FlatNode::Leaf { action } => return action,
+                FlatNode::Node { dimension, threshold, yes, no } => {
+                    node = if observation[dimension] >= threshold { yes } else { no };
+                }
+            }
+        }
+    }
+
     pub(super) fn to_tree(&self) -> Tree {
         self.subtree(0)
     }

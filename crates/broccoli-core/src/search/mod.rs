@@ -4,6 +4,7 @@
 //! differ. [`Engine`] says what each is for.
 
 mod backtracking;
+mod behaviour;
 mod exhaustive;
 mod flat;
 mod observer;
@@ -23,6 +24,8 @@ pub enum Engine {
     Exhaustive,
     /// Trees in increasing size, skipping those that a trace already seen shows to be no better:
     /// the algorithm of the paper, made sound.
+    /// Behaviours instead of trees: two trees that act alike are walked once.
+    Behaviour,
     Backtracking {
         /// Whether traces prune. Without, the trees considered are exactly those in which no
         /// predicate is decided by an ancestor and no node has two equal subtrees.
@@ -36,6 +39,7 @@ impl Engine {
         match self {
             Engine::Exhaustive => "exhaustive",
             Engine::Backtracking { .. } => "backtracking",
+            Engine::Behaviour => "behaviour",
         }
     }
 }
@@ -74,6 +78,7 @@ impl<'a> Search<'a> {
         let mut progress = progress::Progress::new(self.observer);
         let searched = match self.engine {
             Engine::Exhaustive => exhaustive::search(self.problem, self.factory, &mut progress),
+            Engine::Behaviour => behaviour::search(self.problem, self.factory, &mut progress),
             Engine::Backtracking { pruning } => {
                 backtracking::search(self.problem, self.factory, pruning, &mut progress)
             }
