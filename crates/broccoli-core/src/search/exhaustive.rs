@@ -55,10 +55,10 @@ fn every_tree(
         let queries = instance.queries();
         let value = value(&flat, problem, instance)?;
         progress.considered(problem.initial_states().len() as u64, instance.queries() - queries);
-        if let Some(value) = value {
-            if progress.best_value().is_none_or(|best| problem.objective().is_better(value, best)) {
-                progress.improved(flat.to_tree(), value);
-            }
+        if let Some(value) = value
+            && progress.best_value().is_none_or(|best| problem.objective().is_better(value, best))
+        {
+            progress.improved(flat.to_tree(), value);
         }
         let choices = |node: &FlatNode| match node {
             FlatNode::Leaf { .. } => problem.actions().len(),

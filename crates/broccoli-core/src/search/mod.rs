@@ -24,13 +24,13 @@ pub enum Engine {
     Exhaustive,
     /// Trees in increasing size, skipping those that a trace already seen shows to be no better:
     /// the algorithm of the paper, made sound.
-    /// Behaviours instead of trees: two trees that act alike are walked once.
-    Behaviour,
     Backtracking {
         /// Whether traces prune. Without, the trees considered are exactly those in which no
         /// predicate is decided by an ancestor and no node has two equal subtrees.
         pruning: bool,
     },
+    /// Behaviours instead of trees: trees that act alike are run once.
+    Behaviour,
 }
 
 impl Engine {

@@ -33,10 +33,8 @@ impl Shape {
         // subtrees to the right of a node are the open ones, the nearest last.
         let mut open = Vec::new();
         for (node, &is_predicate) in kinds.iter().enumerate().rev() {
-            if is_predicate {
-                if let (Some(yes), Some(no)) = (open.pop(), open.pop()) {
-                    children[node] = Some([yes, no]);
-                }
+            if is_predicate && let (Some(yes), Some(no)) = (open.pop(), open.pop()) {
+                children[node] = Some([yes, no]);
             }
             open.push(node);
         }

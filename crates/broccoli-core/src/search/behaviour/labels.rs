@@ -94,7 +94,8 @@ impl Labels {
 }
 
 fn hash(cell: &[u16]) -> u64 {
-    let mix = |hash: u64, &rank: &u16| (hash.rotate_left(5) ^ u64::from(rank)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mix =
+        |hash: u64, &rank: &u16| (hash.rotate_left(5) ^ u64::from(rank)).wrapping_mul(0x517c_c1b7_2722_0a95);
     let hash = cell.iter().fold(0, mix);
     hash ^ (hash >> 32)
 }

@@ -80,6 +80,10 @@ fn splits(labels: &[&Labelled]) -> Vec<(usize, u16)> {
     all
 }
 
-fn partition<'a>(labels: &[&'a Labelled], dimension: usize, k: u16) -> (Vec<&'a Labelled>, Vec<&'a Labelled>) {
+fn partition<'a>(
+    labels: &[&'a Labelled],
+    dimension: usize,
+    k: u16,
+) -> (Vec<&'a Labelled>, Vec<&'a Labelled>) {
     labels.iter().copied().partition(|labelled| labelled.cell[dimension] > k)
 }

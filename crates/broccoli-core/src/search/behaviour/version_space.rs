@@ -16,14 +16,18 @@
 //! shares the rest with the levels below, [`VersionSpace::pop`] cuts the stacks back. After some
 //! growth nothing is allocated.
 
+use std::ops::Range;
+
+use super::bounds::Store;
+
 /// The number of predicate nodes that a set of points needs, at least.
 pub(super) type Cost = u32;
 
 /// A region of the grid: the intersection of the half-spaces on the way to it.
 #[derive(Clone, Copy, Debug)]
-struct Region {
-    /// Where its bounds are.
-    bounds: u32,
+struct Region<B> {
+    /// Of no more interest once it is split.
+    bounds: B,
     /// The fewest predicate nodes that tell its points apart.
     cost: Cost,
     /// Its entries, if it has been split; it is split only when it costs more than 1.
@@ -31,14 +35,49 @@ struct Region {
     count: u32,
 }
 
+impl<B> Region<B> {
+    /// A region that needs no split.
+    fn simple(bounds: B, cost: Cost) -> Self {
+        Region { bounds, cost, first: 0, count: 0 }
+    }
+
+    fn entries(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
 /// The predicates `rank > k` of one dimension for k from `low` to `high`, which split a region alike.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Group {
     dimension: u16,
     low: u16,
     high: u16,
-    /// The false side, then the true side.
-    sides: [Region; 2],
+}
+
+impl Group {
+    /// The part of the group that has a point of this rank on the given side, if any.
+    #[inline]
+    fn part(self, side: usize, rank: u16) -> Option<Group> {
+        match side {
+            1 => (self.low < rank).then(|| Group { high: self.high.min(rank - 1), ..self }),
+            _ => (rank <= self.high).then(|| Group { low: self.low.max(rank), ..self }),
+        }
+    }
+}
+
+/// A way to split a region: the predicates, the false side, the true side.
+#[derive(Clone, Copy, Debug)]
+struct Entry<B> {
+    group: Group,
+    sides: [Region<B>; 2],
+}
+
+/// The same for a region of depth 2, whose sides are never split: most of the work is done on these.
+#[derive(Clone, Copy, Debug)]
+struct Pair<B> {
+    group: Group,
+    costs: [u8; 2],
+    bounds: [B; 2],
 }
 
 /// A half-space on the way to a region: `rank[dimension] > k` is `side`.
@@ -49,194 +88,363 @@ struct HalfSpace {
     side: usize,
 }
 
-/// How far the stacks reached before a level was pushed.
-#[derive(Clone, Debug)]
-struct Level {
-    root: Region,
-    bounds: usize,
-}
-
-pub(super) struct VersionSpace {
-    /// Per dimension, the number of thresholds.
-    thresholds: Vec<u16>,
-    labels: usize,
+/// What a region may still be: how deep its tree, and of how many nodes.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
     depth: u32,
     nodes: Cost,
-    /// The points, their ranks one after the other, and their labels.
-    points: Vec<u16>,
-    point_labels: Vec<u16>,
-    levels: Vec<Level>,
-    /// Per level and depth, how far the stack of entries reached before it was pushed.
-    marks: Vec<usize>,
-    /// Per depth, the entries of regions that may be that deep.
-    entries: Vec<Vec<Entry>>,
-    /// Per region, label and dimension: least and greatest rank. The first are those of no point.
-    bounds: Vec<u16>,
-    /// The half-spaces around the region being changed.
-    way: Vec<HalfSpace>,
-    /// Scratch space of [`VersionSpace::split`], one per depth: its points by rank.
-    sorted: Vec<Vec<(u16, u32)>>,
 }
 
-impl VersionSpace {
+impl Budget {
+    /// What is left for one side when the predicate and the other side have spent this much.
+    fn side(self, spent: Cost) -> Option<Budget> {
+        Some(Budget { depth: self.depth - 1, nodes: self.nodes.checked_sub(spent)? })
+    }
+
+    fn covers(self, cost: Cost) -> bool {
+        cost <= self.nodes && cost <= self.depth
+    }
+}
+
+/// What one more point does to a region.
+enum Added<B> {
+    /// Nothing.
+    Same,
+    /// It becomes this one.
+    New(Region<B>),
+    /// It goes beyond its budget.
+    Impossible,
+}
+
+/// All trees that agree with the points pushed.
+pub(super) struct VersionSpace<S: Store> {
+    /// Per dimension, the number of thresholds.
+    thresholds: Vec<u16>,
+    budget: Budget,
+    store: S,
+    /// The points, their ranks one after the other, and their labels.
+    points: Vec<u16>,
+    labels: Vec<u16>,
+    /// Per number of points, the region of all of them.
+    roots: Vec<Region<S::Bounds>>,
+    /// Per point, how far the store, the pairs and each of the entries reached before it was pushed.
+    marks: Vec<usize>,
+    /// The entries of regions of depth 2, and of deeper ones by depth less 3.
+    pairs: Vec<Pair<S::Bounds>>,
+    entries: Vec<Vec<Entry<S::Bounds>>>,
+    /// The half-spaces around the region being changed.
+    way: Vec<HalfSpace>,
+    /// Scratch space of [`VersionSpace::split`], by depth: points by rank, and the bounds of those from
+    /// each distinct rank on.
+    sorted: Vec<Vec<(u16, u32)>>,
+    suffixes: Vec<Vec<S::Bounds>>,
+}
+
+impl<S: Store> VersionSpace<S> {
     /// No points yet. `thresholds` has the number of thresholds per dimension.
     pub(super) fn new(thresholds: Vec<u16>, labels: usize, depth: u32, nodes: Cost) -> Self {
-        let empty: Vec<u16> = [u16::MAX, 0].repeat(labels * thresholds.len());
+        let store = S::new(thresholds.len(), labels);
+        let depths = depth as usize + 1;
         VersionSpace {
-            labels,
-            depth,
-            nodes,
-            points: Vec::new(),
-            point_labels: Vec::new(),
-            levels: vec![Level { root: Region { bounds: 0, cost: 0, first: 0, count: 0 }, bounds: 0 }],
-            marks: Vec::new(),
-            entries: vec![Vec::new(); depth as usize + 1],
-            bounds: empty,
-            way: Vec::new(),
-            sorted: vec![Vec::new(); depth as usize + 1],
             thresholds,
+            budget: Budget { depth, nodes },
+            points: Vec::new(),
+            labels: Vec::new(),
+            roots: vec![Region::simple(store.empty(), 0)],
+            marks: Vec::new(),
+            pairs: Vec::new(),
+            entries: (3..depths).map(|_| Vec::new()).collect(),
+            way: Vec::new(),
+            sorted: vec![Vec::new(); depths],
+            suffixes: vec![Vec::new(); depths],
+            store,
         }
     }
 
     /// The fewest predicate nodes of any tree that agrees with all points.
+    #[inline]
     pub(super) fn cost(&self) -> Cost {
         self.root().cost
     }
 
     /// The number of points.
+    #[inline]
     pub(super) fn len(&self) -> usize {
-        self.point_labels.len()
+        self.labels.len()
     }
 
     /// The ranks of a point, counted in the order in which they were pushed.
+    #[inline]
     pub(super) fn point(&self, index: usize) -> &[u16] {
         let dimensions = self.thresholds.len();
         &self.points[index * dimensions..][..dimensions]
     }
 
     /// The label of a point.
+    #[inline]
     pub(super) fn label(&self, index: usize) -> u16 {
-        self.point_labels[index]
+        self.labels[index]
+    }
+
+    /// Whether some tree of at most `nodes` predicates agrees with one more point and all others.
+    /// Stops at the first that is found, and changes nothing.
+    #[inline]
+    pub(super) fn allows(&mut self, cell: &[u16], label: u16, nodes: Cost) -> bool {
+        let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
+        self.fits(self.root(), budget, cell, label).unwrap_or_else(|| {
+            // A region must be split to know.
+            let pushed = self.push(cell, label);
+            let fits = pushed && self.cost() <= nodes;
+            if pushed {
+                self.pop();
+            }
+            fits
+        })
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
     pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
-        let bounds = self.bounds.len();
+        self.marks.extend([self.store.reach(), self.pairs.len()]);
         self.marks.extend(self.entries.iter().map(Vec::len));
         self.points.extend_from_slice(cell);
-        self.point_labels.push(label);
-        let root = self.add(*self.root(), self.depth, self.nodes, cell, label);
+        self.labels.push(label);
+        let root = *self.root();
+        let added = self.add(&root, self.budget, cell, label);
         // The level is pushed in any case, so that one way back serves both.
-        self.levels.push(Level { root: root.unwrap_or(*self.root()), bounds });
-        if root.is_none() {
+        self.roots.push(if let Added::New(root) = added { root } else { root });
+        let possible = !matches!(added, Added::Impossible);
+        if !possible {
             self.pop();
         }
-        root.is_some()
+        possible
     }
 
-    /// Takes back the last point added.
+    /// Takes back the last point.
     pub(super) fn pop(&mut self) {
-        let Some(level) = self.levels.pop() else { return };
-        self.bounds.truncate(level.bounds);
-        let start = self.marks.len() - self.entries.len();
-        for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start..]) {
-            entries.truncate(mark);
-        }
-        self.marks.truncate(start);
-        self.point_labels.pop();
-        self.points.truncate(self.point_labels.len() * self.thresholds.len());
+        self.pop_to(self.len().saturating_sub(1));
     }
 
     /// Takes back all points but the first `count`.
     pub(super) fn pop_to(&mut self, count: usize) {
-        while self.len() > count {
-            self.pop();
+        if count >= self.len() {
+            return;
         }
+        let start = count * (2 + self.entries.len());
+        self.store.cut_back(self.marks[start]);
+        self.pairs.truncate(self.marks[start + 1]);
+        for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start + 2..]) {
+            entries.truncate(mark);
+        }
+        self.marks.truncate(start);
+        self.labels.truncate(count);
+        self.points.truncate(count * self.thresholds.len());
+        self.roots.truncate(count + 1);
     }
 
-    fn root(&self) -> &Region {
-        &self.levels[self.levels.len() - 1].root
+    #[inline]
+    fn root(&self) -> &Region<S::Bounds> {
+        &self.roots[self.roots.len() - 1]
     }
 
-    /// The region with one more point, or `None` if it then costs more than `budget` or needs to be
-    /// deeper than `depth`.
-    fn add(&mut self, region: Region, depth: u32, budget: Cost, cell: &[u16], label: u16) -> Option<Region> {
-        let inside = self.is_inside(region.bounds, cell, label);
-        if inside && region.count == 0 {
-            return (region.cost <= budget).then_some(region);
+    /// Whether a region stays within its budget with one more point; `None` if it must be split first.
+    fn fits(&self, region: &Region<S::Bounds>, budget: Budget, cell: &[u16], label: u16) -> Option<bool> {
+        if region.count == 0 {
+            return match self.store.cost_with(region.bounds, cell, label) {
+                Some(cost) => Some(budget.covers(cost)),
+                None if budget.depth < 2 || budget.nodes < 2 => Some(false),
+                None => None,
+            };
         }
-        let bounds = if inside { region.bounds } else { self.extended(region.bounds, cell, label) };
-        if let Some(cost) = self.cost_without_split(bounds) {
-            let possible = cost <= budget && cost <= depth;
-            return possible.then_some(Region { bounds, cost, first: 0, count: 0 });
+        if budget.depth == 2 {
+            return Some(self.pairs_fit(region, budget.nodes, cell, label));
         }
-        if depth < 2 || budget < 2 {
-            return None;
-        }
-        if region.count == 0 { self.split(bounds, depth, budget) } else { self.refine(region, bounds, depth, budget, cell, label) }
-    }
-
-    /// Brings the entries of a region up to date with one more point.
-    fn refine(
-        &mut self,
-        region: Region,
-        bounds: u32,
-        depth: u32,
-        budget: Cost,
-        cell: &[u16],
-        label: u16,
-    ) -> Option<Region> {
-        let first = self.entries[depth as usize].len();
-        let mut cost = Cost::MAX;
-        for index in region.first as usize..(region.first + region.count) as usize {
-            let entry = self.entries[depth as usize][index];
-            let rank = cell[usize::from(entry.dimension)];
-            if rank > entry.high {
-                cost = cost.min(self.refine_entry(entry, 1, depth, budget, cell, label));
-            } else if rank <= entry.low {
-                cost = cost.min(self.refine_entry(entry, 0, depth, budget, cell, label));
-            } else {
-                let below = Entry { high: rank - 1, ..entry };
-                let above = Entry { low: rank, ..entry };
-                cost = cost.min(self.refine_entry(below, 1, depth, budget, cell, label));
-                cost = cost.min(self.refine_entry(above, 0, depth, budget, cell, label));
+        let mut unknown = false;
+        for entry in &self.entries[budget.depth as usize - 3][region.entries()] {
+            let rank = cell[usize::from(entry.group.dimension)];
+            for side in [0, 1] {
+                if entry.group.part(side, rank).is_none() {
+                    continue;
+                }
+                let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { continue };
+                match self.fits(&entry.sides[side], budget, cell, label) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => unknown = true,
+                }
             }
         }
-        self.finish(first, bounds, depth, cost)
+        if unknown { None } else { Some(false) }
     }
 
-    /// Adds the point to one side of an entry and keeps the entry if it is still possible; its cost.
+    /// [`VersionSpace::fits`] for a region of depth 2 that is split.
     #[inline]
-    fn refine_entry(&mut self, mut entry: Entry, side: usize, depth: u32, budget: Cost, cell: &[u16], label: u16) -> Cost {
-        let other = entry.sides[1 - side].cost;
-        let Some(left) = budget.checked_sub(1 + other) else { return Cost::MAX };
-        self.way.push(HalfSpace { dimension: entry.dimension, k: entry.low, side });
-        let region = self.add(entry.sides[side], depth - 1, left, cell, label);
-        self.way.pop();
-        let Some(region) = region else { return Cost::MAX };
-        entry.sides[side] = region;
-        self.entries[depth as usize].push(entry);
-        1 + other + region.cost
+    fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, cell: &[u16], label: u16) -> bool {
+        self.pairs[region.entries()].iter().any(|pair| {
+            let rank = cell[usize::from(pair.group.dimension)];
+            [0, 1].into_iter().any(|side| {
+                pair.group.part(side, rank).is_some()
+                    && (self.store.cost_with(pair.bounds[side], cell, label))
+                        .is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
+            })
+        })
+    }
+
+    /// Adds one more point to a region.
+    #[inline]
+    fn add(
+        &mut self,
+        region: &Region<S::Bounds>,
+        budget: Budget,
+        cell: &[u16],
+        label: u16,
+    ) -> Added<S::Bounds> {
+        if region.count > 0 {
+            return match budget.depth {
+                2 => self.refine_pairs(region, budget.nodes, cell, label),
+                _ => self.refine(region, budget, cell, label),
+            };
+        }
+        if self.store.is_inside(region.bounds, cell, label) {
+            return if region.cost <= budget.nodes { Added::Same } else { Added::Impossible };
+        }
+        let bounds = self.store.with(region.bounds, cell, label);
+        match self.store.cost_without_split(bounds) {
+            Some(cost) if budget.covers(cost) => Added::New(Region::simple(bounds, cost)),
+            Some(_) => Added::Impossible,
+            None => self.split(bounds, budget).map_or(Added::Impossible, Added::New),
+        }
+    }
+
+    /// Brings the entries of a region up to date with one more point. While nothing changes nothing is
+    /// written; from the first change on, the new list is written on top of the stack.
+    fn refine(
+        &mut self,
+        region: &Region<S::Bounds>,
+        budget: Budget,
+        cell: &[u16],
+        label: u16,
+    ) -> Added<S::Bounds> {
+        let level = budget.depth as usize - 3;
+        let first = self.entries[level].len();
+        let mut changed = false;
+        let mut cost = Cost::MAX;
+        for index in region.entries() {
+            let entry = self.entries[level][index];
+            let rank = cell[usize::from(entry.group.dimension)];
+            for side in [1, 0] {
+                let Some(group) = entry.group.part(side, rank) else { continue };
+                let spent = 1 + entry.sides[1 - side].cost;
+                let added = match budget.side(spent) {
+                    None => Added::Impossible,
+                    Some(budget) => {
+                        self.way.push(HalfSpace { dimension: group.dimension, k: group.low, side });
+                        let added = self.add(&entry.sides[side], budget, cell, label);
+                        self.way.pop();
+                        added
+                    }
+                };
+                let whole = group.low == entry.group.low && group.high == entry.group.high;
+                if !changed && !(whole && matches!(added, Added::Same)) {
+                    changed = true;
+                    self.entries[level].extend_from_within(region.first as usize..index);
+                }
+                let mut entry = Entry { group, ..entry };
+                match added {
+                    Added::Impossible => continue,
+                    Added::Same => {}
+                    Added::New(region) => entry.sides[side] = region,
+                }
+                cost = cost.min(spent + entry.sides[side].cost);
+                if changed {
+                    self.entries[level].push(entry);
+                }
+            }
+        }
+        if !changed {
+            return Added::Same;
+        }
+        Self::written(first, self.entries[level].len(), region.bounds, cost)
+            .map_or(Added::Impossible, Added::New)
+    }
+
+    /// [`VersionSpace::refine`] for a region of depth 2.
+    fn refine_pairs(
+        &mut self,
+        region: &Region<S::Bounds>,
+        nodes: Cost,
+        cell: &[u16],
+        label: u16,
+    ) -> Added<S::Bounds> {
+        let first = self.pairs.len();
+        let mut changed = false;
+        let mut cost = Cost::MAX;
+        for index in region.entries() {
+            let pair = self.pairs[index];
+            let rank = cell[usize::from(pair.group.dimension)];
+            for side in [1, 0] {
+                let Some(group) = pair.group.part(side, rank) else { continue };
+                let whole = group.low == pair.group.low && group.high == pair.group.high;
+                let inside = self.store.is_inside(pair.bounds[side], cell, label);
+                let mut part = Pair { group, ..pair };
+                let mut possible = true;
+                if !inside {
+                    part.bounds[side] = self.store.with(pair.bounds[side], cell, label);
+                    match self.store.cost_without_split(part.bounds[side]) {
+                        Some(cost) => part.costs[side] = cost as u8,
+                        None => possible = false,
+                    }
+                }
+                let total = 1 + Cost::from(part.costs[0]) + Cost::from(part.costs[1]);
+                possible &= total <= nodes;
+                if !changed && !(whole && inside && possible) {
+                    changed = true;
+                    self.pairs.extend_from_within(region.first as usize..index);
+                }
+                if possible {
+                    cost = cost.min(total);
+                    if changed {
+                        self.pairs.push(part);
+                    }
+                }
+            }
+        }
+        if !changed {
+            return Added::Same;
+        }
+        Self::written(first, self.pairs.len(), region.bounds, cost).map_or(Added::Impossible, Added::New)
     }
 
     /// Makes the entries of a region that costs more than 1, from the points in it.
-    fn split(&mut self, bounds: u32, depth: u32, budget: Cost) -> Option<Region> {
-        let first = self.entries[depth as usize].len();
+    fn split(&mut self, bounds: S::Bounds, budget: Budget) -> Option<Region<S::Bounds>> {
+        if budget.depth < 2 || budget.nodes < 2 {
+            return None;
+        }
+        let depth = budget.depth as usize;
+        let first = self.entry_count(depth);
         let mut cost = Cost::MAX;
-        let mut sorted = std::mem::take(&mut self.sorted[depth as usize]);
+        let mut sorted = std::mem::take(&mut self.sorted[depth]);
         for dimension in 0..self.thresholds.len() {
             self.sort_points(dimension, &mut sorted);
-            cost = cost.min(self.split_dimension(dimension as u16, &sorted, bounds, depth, budget));
+            cost = cost.min(self.split_dimension(dimension as u16, &sorted, bounds, budget));
         }
-        self.sorted[depth as usize] = sorted;
-        self.finish(first, bounds, depth, cost)
+        self.sorted[depth] = sorted;
+        Self::written(first, self.entry_count(depth), bounds, cost)
+    }
+
+    /// How many entries the stack for regions of this depth has.
+    fn entry_count(&self, depth: usize) -> usize {
+        if depth == 2 { self.pairs.len() } else { self.entries[depth - 3].len() }
+    }
+
+    /// The region whose entries were just written, if there are any.
+    fn written(first: usize, end: usize, bounds: S::Bounds, cost: Cost) -> Option<Region<S::Bounds>> {
+        (end > first).then_some(Region { bounds, cost, first: first as u32, count: (end - first) as u32 })
     }
 
     /// The points of the region at the end of the way, by their rank in one dimension.
     fn sort_points(&self, dimension: usize, sorted: &mut Vec<(u16, u32)>) {
-        let dimensions = self.thresholds.len();
         sorted.clear();
-        for (index, point) in self.points.chunks_exact(dimensions).enumerate() {
+        for (index, point) in self.points.chunks_exact(self.thresholds.len()).enumerate() {
             let on_way = |h: &HalfSpace| usize::from(point[usize::from(h.dimension)] > h.k) == h.side;
             if self.way.iter().all(on_way) {
                 sorted.push((point[dimension], index as u32));
@@ -246,153 +454,82 @@ impl VersionSpace {
     }
 
     /// The entries of one dimension: the gaps between neighbouring ranks, and those before the first
-    /// and behind the last, where all points are on one side.
+    /// and behind the last, where all points are on one side. The least of their costs.
     fn split_dimension(
         &mut self,
         dimension: u16,
         sorted: &[(u16, u32)],
-        all: u32,
-        depth: u32,
-        budget: Cost,
+        all: S::Bounds,
+        budget: Budget,
     ) -> Cost {
-        // Bounds of the points from each distinct rank on, the last rank first.
-        let mut ranks = 0;
-        let mut suffix = 0;
-        let mut suffixes_end = self.bounds.len();
-        for group in sorted.chunk_by(|a, b| a.0 == b.0).rev() {
-            suffix = self.extended_by(suffix, group);
-            suffixes_end = self.bounds.len();
-            ranks += 1;
+        let mut suffixes = std::mem::take(&mut self.suffixes[budget.depth as usize]);
+        suffixes.clear();
+        let mut suffix = self.store.empty();
+        suffixes.push(suffix);
+        for points in sorted.chunk_by(|a, b| a.0 == b.0).rev() {
+            suffix = self.with_points(suffix, points);
+            suffixes.push(suffix);
         }
-        let stride = self.stride();
         let mut cost = Cost::MAX;
-        let mut prefix = 0;
+        let mut prefix = self.store.empty();
         let mut low = 0;
-        let groups = sorted.chunk_by(|a, b| a.0 == b.0).map(Some).chain([None]);
-        for (nth, group) in groups.enumerate() {
-            // The gap before this group: thresholds with index from `low` to `high`.
-            let end = group.map_or(self.thresholds[usize::from(dimension)], |group| group[0].0);
+        let ranks = sorted.chunk_by(|a, b| a.0 == b.0).map(Some).chain([None]);
+        for (points, &suffix) in ranks.zip(suffixes.iter().rev()) {
+            // The gap before these points: the thresholds from `low` up to `end`.
+            let end = points.map_or(self.thresholds[usize::from(dimension)], |points| points[0].0);
             if low < end {
-                let suffix = match nth {
-                    0 => all,
-                    _ if nth < ranks => (suffixes_end - (nth + 1) * stride) as u32,
-                    _ => 0,
-                };
-                let prefix = if nth == ranks { all } else { prefix };
-                cost = cost.min(self.enter(dimension, low, end - 1, [prefix, suffix], depth, budget));
+                let prefix = if points.is_none() { all } else { prefix };
+                let group = Group { dimension, low, high: end - 1 };
+                cost = cost.min(self.enter(group, [prefix, suffix], budget));
             }
-            if let Some(group) = group {
-                prefix = self.extended_by(prefix, group);
-                low = group[0].0;
+            if let Some(points) = points {
+                prefix = self.with_points(prefix, points);
+                low = points[0].0;
             }
         }
+        self.suffixes[budget.depth as usize] = suffixes;
         cost
     }
 
     /// Makes one entry from the bounds of its two sides, if it is possible; its cost.
-    fn enter(&mut self, dimension: u16, low: u16, high: u16, bounds: [u32; 2], depth: u32, budget: Cost) -> Cost {
-        // What each side costs at least: exact if it needs no split.
-        let least = bounds.map(|bounds| self.cost_without_split(bounds).unwrap_or(2));
-        let mut sides = [Region { bounds: 0, cost: 0, first: 0, count: 0 }; 2];
-        let mut spent = 1 + least[0] + least[1];
+    fn enter(&mut self, group: Group, bounds: [S::Bounds; 2], budget: Budget) -> Cost {
+        // What each side costs: exactly if it needs no split, else at least 2.
+        let simple = bounds.map(|bounds| self.store.cost_without_split(bounds));
+        let mut costs = simple.map(|cost| cost.unwrap_or(2));
+        if 1 + costs[0] + costs[1] > budget.nodes {
+            return Cost::MAX;
+        }
+        if budget.depth == 2 {
+            if simple.contains(&None) {
+                return Cost::MAX;
+            }
+            self.pairs.push(Pair { group, costs: costs.map(|cost| cost as u8), bounds });
+            return 1 + costs[0] + costs[1];
+        }
+        let mut sides = [0, 1].map(|side| Region::simple(bounds[side], costs[side]));
         for side in [0, 1] {
-            spent -= least[side];
-            let Some(left) = budget.checked_sub(spent) else { return Cost::MAX };
-            let region = match self.cost_without_split(bounds[side]) {
-                Some(cost) if cost < depth && cost <= left => Region { bounds: bounds[side], cost, first: 0, count: 0 },
-                None if depth >= 3 && left >= 2 => {
-                    self.way.push(HalfSpace { dimension, k: low, side });
-                    let region = self.split(bounds[side], depth - 1, left);
-                    self.way.pop();
-                    match region {
-                        Some(region) => region,
-                        None => return Cost::MAX,
-                    }
-                }
-                _ => return Cost::MAX,
-            };
-            spent += region.cost;
-            sides[side] = region;
+            if simple[side].is_some() {
+                continue;
+            }
+            let Some(budget) = budget.side(1 + costs[1 - side]) else { return Cost::MAX };
+            self.way.push(HalfSpace { dimension: group.dimension, k: group.low, side });
+            let region = self.split(bounds[side], budget);
+            self.way.pop();
+            let Some(region) = region else { return Cost::MAX };
+            (sides[side], costs[side]) = (region, region.cost);
         }
-        self.entries[depth as usize].push(Entry { dimension, low, high, sides });
-        spent
+        self.entries[budget.depth as usize - 3].push(Entry { group, sides });
+        1 + costs[0] + costs[1]
     }
 
-    /// The region whose entries were just written from `first` on, if there is one.
-    fn finish(&mut self, first: usize, bounds: u32, depth: u32, cost: Cost) -> Option<Region> {
-        let count = self.entries[depth as usize].len() - first;
-        (count > 0).then_some(Region { bounds, cost, first: first as u32, count: count as u32 })
-    }
-
-    /// The length of one region's bounds.
-    fn stride(&self) -> usize {
-        2 * self.labels * self.thresholds.len()
-    }
-
-    /// Whether a cell lies within the bounds of its label.
-    #[inline]
-    fn is_inside(&self, bounds: u32, cell: &[u16], label: u16) -> bool {
-        let of_label = bounds as usize + usize::from(label) * 2 * cell.len();
-        let ranges = self.bounds[of_label..of_label + 2 * cell.len()].as_chunks::<2>().0;
-        cell.iter().zip(ranges).all(|(rank, [least, greatest])| least <= rank && rank <= greatest)
-    }
-
-    /// A copy of some bounds with one more point.
-    #[inline]
-    fn extended(&mut self, bounds: u32, cell: &[u16], label: u16) -> u32 {
-        let (start, stride) = (bounds as usize, self.stride());
-        let copy = self.bounds.len();
-        self.bounds.extend_from_within(start..start + stride);
-        let of_label = copy + usize::from(label) * 2 * cell.len();
-        let ranges = self.bounds[of_label..of_label + 2 * cell.len()].as_chunks_mut::<2>().0;
-        for (&rank, [least, greatest]) in cell.iter().zip(ranges) {
-            (*least, *greatest) = (rank.min(*least), rank.max(*greatest));
-        }
-        copy as u32
-    }
-
-    /// A copy of some bounds with a group of points more.
-    fn extended_by(&mut self, bounds: u32, group: &[(u16, u32)]) -> u32 {
-        let (start, stride) = (bounds as usize, self.stride());
-        let copy = self.bounds.len();
-        self.bounds.extend_from_within(start..start + stride);
+    /// Bounds with some points more.
+    fn with_points(&mut self, mut bounds: S::Bounds, points: &[(u16, u32)]) -> S::Bounds {
         let dimensions = self.thresholds.len();
-        for &(_, index) in group {
-            let label = usize::from(self.point_labels[index as usize]);
-            for dimension in 0..dimensions {
-                let rank = self.points[index as usize * dimensions + dimension];
-                let at = copy + 2 * (label * dimensions + dimension);
-                self.bounds[at] = self.bounds[at].min(rank);
-                self.bounds[at + 1] = self.bounds[at + 1].max(rank);
-            }
+        for &(_, index) in points {
+            let index = index as usize;
+            let cell = &self.points[index * dimensions..][..dimensions];
+            bounds = self.store.with(bounds, cell, self.labels[index]);
         }
-        copy as u32
-    }
-
-    /// 0 with at most one label, 1 with two that a predicate separates, `None` if that is not enough.
-    #[inline]
-    fn cost_without_split(&self, bounds: u32) -> Option<Cost> {
-        let dimensions = self.thresholds.len();
-        let all = &self.bounds[bounds as usize..][..self.stride()];
-        let mut seen: Option<&[u16]> = None;
-        let mut cost = 0;
-        for ranges in all.chunks_exact(2 * dimensions) {
-            if ranges[0] > ranges[1] {
-                continue; // no point has this label
-            }
-            match seen {
-                None => seen = Some(ranges),
-                Some(_) if cost == 1 => return None, // a third label
-                Some(other) => {
-                    let apart = |(a, b): (&[u16; 2], &[u16; 2])| a[1] < b[0] || b[1] < a[0];
-                    let (a, b) = (ranges.as_chunks::<2>().0, other.as_chunks::<2>().0);
-                    if !a.iter().zip(b).any(apart) {
-                        return None;
-                    }
-                    cost = 1;
-                }
-            }
-        }
-        Some(cost)
+        bounds
     }
 }

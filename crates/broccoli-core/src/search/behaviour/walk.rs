@@ -13,9 +13,11 @@
 //! value it can still reach, or none at all, and then the walk fails. When it is done, no better
 //! behaviour exists within the cut: with no cut the incumbent is optimal and the smallest.
 
+use super::bounds::Store;
 use super::labels::{Labels, Slot};
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
+use crate::tree::Tree;
 
 /// What the driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +41,8 @@ pub(super) enum Ask {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The next label to try.
+    /// The label tried first, by the guide; and the next one to try.
+    guided: u16,
     next: u16,
     /// The state of the walk when it was reached.
     at: Position,
@@ -67,14 +70,14 @@ pub(super) struct Ends {
     pub(super) unrealisable: u64,
 }
 
-pub(super) struct Walk {
+pub(super) struct Walk<S: Store> {
     objective: Objective,
     actions: u16,
     nodes: Cost,
     /// `reach`: no trace is run further than this.
     cut: u64,
     incumbent: Option<(u64, Cost)>,
-    space: VersionSpace,
+    space: VersionSpace<S>,
     labels: Labels,
     /// The slots of the labelled cells, in order.
     slots: Vec<Slot>,
@@ -89,13 +92,20 @@ pub(super) struct Walk {
     /// A trace was stopped by the cut, so that being done proves less than without it.
     was_cut: bool,
     ends: Ends,
+    /// Says which label to try first.
+    guide: Option<Guide>,
     /// Per number of the step and cost of the behaviour after it, the transitions asked for.
     histogram: Histogram,
 }
 
-impl Walk {
+impl<S: Store> Walk<S> {
     /// A walk for trees of at most `nodes` predicates. With `cut`, `reach` traces run no further.
-    pub(super) fn new(problem: &Problem, nodes: u64, cut: Option<u64>, incumbent: Option<(u64, Cost)>) -> Self {
+    pub(super) fn new(
+        problem: &Problem,
+        nodes: u64,
+        cut: Option<u64>,
+        incumbent: Option<(u64, Cost)>,
+    ) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
@@ -125,6 +135,7 @@ impl Walk {
             cell: Vec::new(),
             was_cut: false,
             ends: Ends::default(),
+            guide: None,
             histogram: Histogram::default(),
         }
     }
@@ -229,38 +240,43 @@ impl Walk {
         }
     }
 
-    /// In an unlabelled cell: the first label that is possible.
+    /// From now on, tries the labels of this tree first.
+    pub(super) fn follow(&mut self, guide: Guide) {
+        self.guide = Some(guide);
+    }
+
+    /// In an unlabelled cell: the first label that is possible. If another one is, a frame remembers it.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> Ask {
-        let labelled = self.space.len() as u32;
-        let Some(label) = self.try_labels(cell, slot, 0, most) else {
-            // The tree of the present behaviour has some label for this cell.
-            unreachable!("a realisable behaviour has a label for every cell");
-        };
-        let mark = label + 1 < self.actions;
-        if mark {
-            self.frames.push(Frame { labelled, next: label + 1, at: self.at });
+        let guided = self.guide.as_ref().map_or(0, |guide| guide.label(cell));
+        let choice = self.next_choice(cell, guided, 0, most).unwrap_or(0);
+        let next = self.next_choice(cell, guided, choice + 1, most);
+        if let Some(next) = next {
+            self.frames.push(Frame { labelled: self.space.len() as u32, guided, next, at: self.at });
         }
-        self.step(Ask::Step { mark, action: usize::from(label) })
+        let label = choice_label(guided, choice);
+        self.set_label(cell, slot, label);
+        self.step(Ask::Step { mark: next.is_some(), action: usize::from(label) })
     }
 
-    /// Labels the cell with the first possible label from `first` on.
-    fn try_labels(&mut self, cell: &[u16], slot: Slot, first: u16, most: Cost) -> Option<u16> {
-        for label in first..self.actions {
-            if self.space.push(cell, label) {
-                if self.space.cost() <= most {
-                    self.ends.realisable += 1;
-                    self.set_label(slot, cell, label);
-                    return Some(label);
-                }
-                self.space.pop();
-            }
-            self.ends.unrealisable += 1;
-        }
-        None
+    /// The first choice from `first` on whose label some tree of at most `most` predicates has for the
+    /// cell.
+    fn next_choice(&mut self, cell: &[u16], guided: u16, first: u16, most: Cost) -> Option<u16> {
+        let last = self.actions - 1;
+        // If no other label is possible, the last one is: some tree agrees with the behaviour so far.
+        let is_known = |choice| first == 0 && choice == last;
+        let mut choices = first..self.actions;
+        let choice = choices
+            .find(|&choice| is_known(choice) || self.space.allows(cell, choice_label(guided, choice), most));
+        let tried = u64::from(choice.map_or(self.actions, |choice| choice + 1) - first);
+        self.ends.realisable += u64::from(choice.is_some());
+        self.ends.unrealisable += tried - u64::from(choice.is_some());
+        choice
     }
 
-    /// Writes the label of the point just pushed.
-    fn set_label(&mut self, mut slot: Slot, cell: &[u16], label: u16) {
+    /// Labels a cell; the label is known to be possible.
+    fn set_label(&mut self, cell: &[u16], mut slot: Slot, label: u16) {
+        let pushed = self.space.push(cell, label);
+        debug_assert!(pushed);
         let index = self.slots.len();
         if self.labels.is_full() {
             let space = &self.space;
@@ -288,7 +304,7 @@ impl Walk {
         let mut drop = 0;
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, next, at }) = self.frames.last() else {
+            let Some(&Frame { labelled, guided, next, at }) = self.frames.last() else {
                 break Ask::Done;
             };
             let labelled = labelled as usize;
@@ -297,19 +313,24 @@ impl Walk {
             let slot = self.slots[labelled];
             self.unlabel(labelled);
             self.at = at;
+            // The incumbent may be better than when the frame was made.
             let allowed = self.allowance_for_step().filter(|&most| self.space.cost() <= most);
-            let label = allowed.and_then(|most| self.try_labels(&cell, slot, next, most));
-            let keep = label.is_some_and(|label| label + 1 < self.actions);
-            match (label, self.frames.last_mut()) {
-                (Some(label), Some(frame)) if keep => frame.next = label + 1,
+            let choice = allowed.and_then(|most| Some((self.next_choice(&cell, guided, next, most)?, most)));
+            let Some((choice, most)) = choice else {
+                self.frames.pop();
+                drop += 1;
+                continue;
+            };
+            let next = self.next_choice(&cell, guided, choice + 1, most);
+            match (next, self.frames.last_mut()) {
+                (Some(next), Some(frame)) => frame.next = next,
                 _ => {
                     self.frames.pop();
                 }
             }
-            match label {
-                Some(label) => break self.step(Ask::Return { drop, keep, action: usize::from(label) }),
-                None => drop += 1,
-            }
+            let label = choice_label(guided, choice);
+            self.set_label(&cell, slot, label);
+            break self.step(Ask::Return { drop, keep: next.is_some(), action: usize::from(label) });
         };
         self.cell = cell;
         ask
@@ -350,6 +371,46 @@ impl Walk {
         self.order.swap(first, place);
         self.at.steps = 0;
         Ask::Reset { initial: self.order[first] as usize }
+    }
+}
+
+/// The labels in the order in which they are tried: the guided one, then the others in their order.
+#[inline]
+fn choice_label(guided: u16, choice: u16) -> u16 {
+    match choice {
+        0 => guided,
+        _ if choice <= guided => choice - 1,
+        _ => choice,
+    }
+}
+
+/// A tree over cells that says which label to try first.
+pub(super) enum Guide {
+    Leaf(u16),
+    Node { dimension: usize, k: u16, sides: Box<[Guide; 2]> },
+}
+
+impl Guide {
+    /// The guide that a tree of the problem gives.
+    pub(super) fn new(problem: &Problem, tree: &Tree) -> Guide {
+        match tree {
+            Tree::Leaf(action) => Guide::Leaf(*action as u16),
+            Tree::Node { dimension, threshold, yes, no } => {
+                let below = problem.dimensions()[*dimension].thresholds.rank(*threshold);
+                let sides = Box::new([Guide::new(problem, no), Guide::new(problem, yes)]);
+                Guide::Node { dimension: *dimension, k: below.saturating_sub(1), sides }
+            }
+        }
+    }
+
+    fn label(&self, cell: &[u16]) -> u16 {
+        let mut guide = self;
+        loop {
+            match guide {
+                Guide::Leaf(label) => return *label,
+                Guide::Node { dimension, k, sides } => guide = &sides[usize::from(cell[*dimension] > *k)],
+            }
+        }
     }
 }
 

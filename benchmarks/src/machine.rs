@@ -1,0 +1,66 @@
+//! What a figure depends on beside the program: the machine, the day, the commit.
+
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The processor's model and the number of cores.
+pub(crate) fn processor() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cores} cores", model().unwrap_or_else(|| "unknown processor".to_owned()))
+}
+
+fn model() -> Option<String> {
+    if let Ok(info) = std::fs::read_to_string("/proc/cpuinfo") {
+        let line = info.lines().find(|line| line.starts_with("model name"))?;
+        return Some(line.split_once(':')?.1.trim().to_owned());
+    }
+    output("sysctl", &["-n", "machdep.cpu.brand_string"])
+}
+
+/// Today's date in UTC, as year-month-day.
+pub(crate) fn date() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// The day of the Gregorian calendar that is `days` after 1970-01-01.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // Years are counted from 1 March, so that the leap day is a year's last; 400 years have 146,097 days.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (era * 400 + year + carry, month, day)
+}
+
+/// The commit of the sources, with a note if they have changed since; none outside of a repository.
+pub(crate) fn commit() -> Option<String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let hash = output("git", &["-C", root, "rev-parse", "--short", "HEAD"])?;
+    let changes = output("git", &["-C", root, "status", "--porcelain"]).unwrap_or_default();
+    Some(if changes.is_empty() { hash } else { format!("{hash} with changes") })
+}
+
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::civil;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(11_017), (2000, 3, 1));
+        assert_eq!(civil(20_453), (2025, 12, 31));
+        assert_eq!(civil(20_454), (2026, 1, 1));
+    }
+}

@@ -1,0 +1,150 @@
+//! `paper`: the paper's Tables 1, 2 and 3.
+//!
+//! Rows differ in cost from milliseconds to days, so a row says itself whether it is part of the quick
+//! default, and nothing else runs without `--full`. After every row all files are written anew: an
+//! interrupted run keeps what it has.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use broccoli_core::search::Engine;
+use clap::ValueEnum;
+
+use crate::instances::{Instances, Row, Table};
+use crate::measure::{Run, solve};
+use crate::report::{Measured, Report};
+
+/// Which rows to run, and how.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only these tables: 1, 2, 3
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=3))]
+    table: Vec<u32>,
+
+    /// Only these environments: cartpole, mountain-car, pendulum
+    #[arg(long, value_delimiter = ',', value_parser = environment)]
+    environment: Vec<String>,
+
+    /// Only rows with these X, the paper's number of steps per dimension (Tables 2 and 3)
+    #[arg(long, value_delimiter = ',')]
+    x: Vec<u32>,
+
+    /// Only rows with these limits on predicate nodes
+    #[arg(long, value_delimiter = ',')]
+    nodes: Vec<u64>,
+
+    /// Only rows with this many initial states: 1, 100
+    #[arg(long, value_delimiter = ',')]
+    states: Vec<usize>,
+
+    /// Only rows with pruning
+    #[arg(long, conflicts_with = "no_pruning")]
+    pruning: bool,
+
+    /// Only rows without pruning (Table 1)
+    #[arg(long)]
+    no_pruning: bool,
+
+    /// Run every row with the seeds 0 to N-1 (default: 10, or fewer where a quick row says so)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: Option<u64>,
+
+    /// The engine; exhaustive has no pruning, so it runs only rows with the paper's pruning
+    #[arg(long, value_enum, default_value = "backtracking")]
+    engine: EngineName,
+
+    /// Also the rows that take minutes to days
+    #[arg(long)]
+    full: bool,
+
+    /// List the rows that would run, and stop
+    #[arg(long)]
+    list: bool,
+
+    /// Where paper.md, paper.csv and paper-runs.csv are written (default: target/bench)
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EngineName {
+    Backtracking,
+    Exhaustive,
+}
+
+impl EngineName {
+    fn engine(self, pruning: bool) -> Engine {
+        match self {
+            EngineName::Backtracking => Engine::Backtracking { pruning },
+            EngineName::Exhaustive => Engine::Exhaustive,
+        }
+    }
+}
+
+fn environment(name: &str) -> Result<String, String> {
+    broccoli_environments::find(name).map(|found| found.name.to_owned()).map_err(|error| error.to_string())
+}
+
+impl Arguments {
+    fn chooses(&self, table: &Table, row: &Row) -> bool {
+        fn among<T: PartialEq>(chosen: &[T], value: &T) -> bool {
+            chosen.is_empty() || chosen.contains(value)
+        }
+        let engine = matches!(self.engine, EngineName::Backtracking) || row.pruning;
+        among(&self.table, &table.number)
+            && among(&self.environment, &row.environment)
+            && (self.x.is_empty() || row.x.is_some_and(|x| self.x.contains(&x)))
+            && among(&self.nodes, &row.nodes)
+            && among(&self.states, &row.states)
+            && (!self.pruning || row.pruning)
+            && (!self.no_pruning || !row.pruning)
+            && engine
+    }
+
+    fn seeds(&self, row: &Row) -> u64 {
+        self.seeds.unwrap_or(if self.full { 10 } else { row.quick })
+    }
+
+    fn output(&self) -> PathBuf {
+        let target = || match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(target) => PathBuf::from(target),
+            None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target")),
+        };
+        self.output.clone().unwrap_or_else(|| target().join("bench"))
+    }
+}
+
+/// Runs the chosen rows and writes the report.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let instances = Instances::paper()?;
+    let chosen: Vec<_> = instances.rows().filter(|(table, row)| arguments.chooses(table, row)).collect();
+    let rows: Vec<_> = chosen.iter().filter(|(_, row)| arguments.full || row.quick > 0).collect();
+    match (rows.len(), chosen.len() - rows.len()) {
+        (0, 0) => bail!("no row of the paper's tables has these settings"),
+        (0, long) => bail!("the {long} row(s) with these settings take long: add --full to run them"),
+        (_, 0) => {}
+        (_, long) => eprintln!("{long} row(s) that take long are left out; --full runs them too"),
+    }
+    let mut report = Report::new(arguments.output());
+    for (index, (table, row)) in rows.iter().enumerate() {
+        let seeds = arguments.seeds(row);
+        let place = format!("[{}/{}] table {}: {}", index + 1, rows.len(), table.number, row.settings());
+        if arguments.list {
+            println!("{place}, seeds: {seeds}");
+            continue;
+        }
+        let engine = arguments.engine.engine(row.pruning);
+        let mut runs: Vec<Run> = Vec::new();
+        for seed in 0..seeds {
+            eprint!("{place}, seed {seed} of {seeds} …");
+            let run = solve(row, table.depth, seed, engine)?;
+            eprintln!(" {:.3} s", run.seconds);
+            runs.push(run);
+        }
+        report.add(Measured { table, row, engine, runs })?;
+    }
+    if !arguments.list {
+        report.print();
+    }
+    Ok(())
+}

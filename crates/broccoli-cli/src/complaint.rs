@@ -1,0 +1,66 @@
+//! What is said on standard error when something is wrong, and the exit code that goes with it.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+/// The exit code for bad usage and bad input.
+pub const BAD_INPUT: u8 = 2;
+/// The exit code for anything else that went wrong.
+pub const OTHER: u8 = 1;
+
+/// One message, perhaps with a line of help, and an exit code.
+#[derive(Debug)]
+pub struct Complaint {
+    code: u8,
+    message: String,
+    help: Option<String>,
+}
+
+impl Complaint {
+    /// Something about what the user gave: an option, or the contents of a file.
+    pub fn input(message: impl Into<String>) -> Self {
+        Complaint { code: BAD_INPUT, message: message.into(), help: None }
+    }
+
+    /// Anything else: the system failed, the disk is full.
+    pub fn other(message: impl Into<String>) -> Self {
+        Complaint { code: OTHER, message: message.into(), help: None }
+    }
+
+    /// Adds a line that says what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Writes the message to standard error, in the colours of the messages about usage.
+    pub fn report(&self, command: &clap::Command) -> ExitCode {
+        let mut text = format!("{}\n", self.message);
+        if let Some(help) = &self.help {
+            text += &format!("help: {help}\n");
+        }
+        let error = clap::Error::raw(ErrorKind::ValueValidation, text).with_cmd(command);
+        // If standard error is gone there is nobody to tell.
+        let _ = error.print();
+        ExitCode::from(self.code)
+    }
+}
+
+/// Reports what the parser of the arguments has to say: an error, or the help or version asked for.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(failure) if !error.use_stderr() && failure.kind() != io::ErrorKind::BrokenPipe => {
+            note(format_args!("error: cannot write to standard output: {failure}"));
+            ExitCode::from(OTHER)
+        }
+        _ if error.use_stderr() => ExitCode::from(BAD_INPUT),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Writes a line to standard error; if that is gone there is nobody to tell.
+pub fn note(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -1,0 +1,71 @@
+//! The `broccoli` command: reads arguments, runs one command, writes what it has to say.
+//!
+//! Results go to standard output, everything else to standard error. The exit code is 0 for an
+//! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
+//! that ended early, 2 for bad usage or bad input, and 1 for anything else.
+
+mod complaint;
+mod environments;
+mod numbers;
+mod output;
+mod progress;
+mod simulate;
+mod solve;
+mod starts;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::complaint::Complaint;
+
+/// Finds the best decision tree that controls a system, and proves that no tree is better.
+#[derive(Debug, Parser)]
+#[command(name = "broccoli", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  broccoli environments                      what there is to solve
+  broccoli solve mountain-car                the best tree of depth 2
+  broccoli solve mountain-car --json > best.json
+  broccoli simulate mountain-car best.json --trace trace.csv";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Solve(solve::Solve),
+    Simulate(simulate::Simulate),
+    Environments(environments::Environments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return complaint::usage(&error),
+    };
+    let done = match &arguments.command {
+        Command::Solve(solve) => solve.run(),
+        Command::Simulate(simulate) => simulate.run(),
+        Command::Environments(environments) => environments.run(),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(complaint) => complaint.report(&Arguments::command()),
+    }
+}
+
+/// What a command returns: its exit code, or a reason why it could not do its work.
+type Done = Result<u8, Complaint>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

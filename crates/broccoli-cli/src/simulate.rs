@@ -1,0 +1,127 @@
+//! `broccoli simulate`: runs a saved tree and tells what it does.
+
+mod runs;
+mod task;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use broccoli_core::problem::Problem;
+use broccoli_export::csv::TraceWriter;
+use broccoli_export::json::SystemJson;
+use broccoli_export::simulation::Simulation;
+use clap::Args;
+
+use self::runs::Interrupted;
+
+use crate::Done;
+use crate::complaint::{Complaint, note};
+use crate::environments::find;
+use crate::numbers::whole;
+use crate::output;
+use crate::starts::Starts;
+
+/// Run a saved tree and tell what it does from each initial state
+///
+/// The tree comes from `broccoli solve --json`: the whole result, whose initial states and horizon are
+/// then the defaults, or its tree alone, which is run with the environment's defaults.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Simulate {
+    /// The environment to run it in; `broccoli environments` lists them
+    target: String,
+
+    /// The file with the tree; - reads standard input
+    #[arg(value_name = "TREE.json")]
+    tree: PathBuf,
+
+    #[command(flatten)]
+    starts: Starts,
+
+    /// The most steps of a run, at least 1 [default: the file's, or the environment's]
+    #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    horizon: Option<u64>,
+
+    /// Write every observation and action as CSV; - writes to standard output, and the summary then
+    /// goes to standard error
+    #[arg(long, value_name = "FILE.csv")]
+    trace: Option<PathBuf>,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  broccoli solve pendulum --json > best.json
+  broccoli simulate pendulum best.json --trace trace.csv
+  broccoli simulate pendulum best.json --samples 1000 --seed 7
+  broccoli solve pendulum --json | broccoli simulate pendulum - --horizon 20000";
+
+impl Simulate {
+    /// Runs the command.
+    pub fn run(&self) -> Done {
+        let environment = find(&self.target)?;
+        let on_stdout = self.trace.as_deref() == Some(Path::new("-"));
+        if on_stdout && self.json {
+            return Err(Complaint::input("--json and --trace - both want standard output")
+                .help("give --trace the name of a file"));
+        }
+        let task = self.task(environment)?;
+        let mut trace = self.open_trace(&task.problem)?;
+        let mut runs = Vec::new();
+        let ran = runs::run_all(&task.problem, environment, &task.tree, trace.as_mut(), &mut runs)
+            .and_then(|()| trace.map_or(Ok(()), TraceWriter::finish).map_err(Interrupted::Trace));
+        let failure = match ran {
+            Ok(()) => None,
+            Err(Interrupted::System(error)) => Some(error),
+            Err(Interrupted::Trace(error)) => return output::check("--trace", Err(error)).map(|()| 0),
+        };
+
+        let system = SystemJson::Environment(environment.name.to_owned());
+        let mut simulation = Simulation::new(system, &task.problem, &task.tree, runs);
+        if let Some(error) = &failure {
+            simulation = simulation.failed(error);
+        }
+        if self.json {
+            output::print_json(&simulation)?;
+        } else if on_stdout {
+            let _ = io::stderr().write_all(simulation.text().as_bytes());
+        } else {
+            output::print(&simulation.text())?;
+        }
+        if let Some(error) = failure {
+            return Err(Complaint::other(error.to_string()));
+        }
+        if task.claim.is_some_and(|claim| simulation.value != Some(claim)) {
+            let found = simulation.value.map_or("none".to_owned(), |value| value.to_string());
+            let claim = task.claim.unwrap_or_default();
+            note(format_args!("warning: the file claims the value {claim}; its tree has {found}"));
+        }
+        Ok(0)
+    }
+
+    /// Opens the file for the traces, unless it is the one with the tree.
+    fn open_trace<'p>(&self, problem: &'p Problem) -> Result<Option<Trace<'p>>, Complaint> {
+        let Some(path) = &self.trace else { return Ok(None) };
+        let out: Box<dyn Write> = if path == Path::new("-") {
+            Box::new(io::stdout())
+        } else {
+            let same =
+                |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+            if same(path, &self.tree) {
+                return Err(Complaint::input(format!("--trace {path:?} would overwrite the tree")));
+            }
+            let cannot = |error| Complaint::input(format!("--trace {path:?} cannot be written: {error}"));
+            Box::new(File::create(path).map_err(cannot)?)
+        };
+        match TraceWriter::new(problem, problem.initial_states().len() > 1, out) {
+            Ok(writer) => Ok(Some(writer)),
+            Err(error) => output::check("--trace", Err(error)).map(|()| None),
+        }
+    }
+}
+
+type Trace<'p> = TraceWriter<'p, Box<dyn Write>>;

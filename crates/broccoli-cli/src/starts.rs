@@ -1,0 +1,58 @@
+//! Where runs start: the options shared by the commands that run something.
+
+use broccoli_core::problem::InitialState;
+use broccoli_environments::Environment;
+use clap::Args;
+
+use crate::complaint::Complaint;
+use crate::numbers::{Numbers, numbers, whole};
+
+/// The most initial states that can be sampled.
+const MOST_SAMPLES: u64 = 1_000_000;
+
+/// The options about initial states.
+#[derive(Debug, Args)]
+pub struct Starts {
+    /// An initial state, one number per dimension; may be repeated
+    #[arg(long, value_name = "V,V,…", allow_hyphen_values = true, value_parser = numbers("-0.5,0"))]
+    initial: Vec<Numbers>,
+
+    /// Sample M initial states from the environment's start ranges [M: 1 to 1,000,000]
+    #[arg(long, value_name = "M", conflicts_with = "initial", allow_hyphen_values = true,
+          value_parser = whole::<usize>(1..=MOST_SAMPLES))]
+    samples: Option<usize>,
+
+    /// The seed of the samples [default: 0]
+    #[arg(long, value_name = "S", requires = "samples", allow_hyphen_values = true,
+          value_parser = whole::<u64>(0..=u64::MAX))]
+    seed: Option<u64>,
+}
+
+impl Starts {
+    /// The initial states that were asked for, if any were.
+    pub fn states(&self, environment: &Environment) -> Result<Option<Vec<InitialState>>, Complaint> {
+        if let Some(count) = self.samples {
+            return Ok(Some(environment.sample(count, self.seed.unwrap_or(0))));
+        }
+        for Numbers(values) in &self.initial {
+            check_count("--initial", values.len(), environment)?;
+        }
+        let states: Vec<InitialState> =
+            self.initial.iter().map(|Numbers(values)| InitialState::new(values.clone())).collect();
+        Ok(Some(states).filter(|states| !states.is_empty()))
+    }
+}
+
+/// Checks that an option has one value per dimension.
+pub fn check_count(option: &str, given: usize, environment: &Environment) -> Result<(), Complaint> {
+    let names: Vec<&str> = environment.dimensions.iter().map(|d| d.name).collect();
+    if given == names.len() {
+        return Ok(());
+    }
+    let (expected, names) = (names.len(), names.join(", "));
+    Err(Complaint::input(format!(
+        "{option} has {given} value{}: {} has {expected} dimensions ({names}) and needs one value for each",
+        if given == 1 { "" } else { "s" },
+        environment.name,
+    )))
+}

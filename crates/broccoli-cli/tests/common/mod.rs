@@ -1,0 +1,78 @@
+//! Runs the `broccoli` command and puts what it says into a form for snapshots.
+
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// The command, without what the terminal of the tests could change.
+pub fn broccoli(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_broccoli"));
+    command.args(arguments).env_remove("COLUMNS");
+    command
+}
+
+/// Runs the command to its end.
+pub fn run(arguments: &[&str]) -> Output {
+    broccoli(arguments).output().expect("the command runs")
+}
+
+/// What was written to standard output.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text on standard output")
+}
+
+/// What was written to standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text on standard error")
+}
+
+/// The JSON object on standard output.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).expect("one JSON value on standard output")
+}
+
+/// A command, its exit code and what it wrote, with the times taken out.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn transcript(arguments: &[&str]) -> String {
+    report(arguments, &run(arguments))
+}
+
+/// The same for a command that has run.
+pub fn report(arguments: &[&str], output: &Output) -> String {
+    let shown: Vec<String> = arguments
+        .iter()
+        .map(|a| if a.is_empty() || a.contains(' ') { format!("'{a}'") } else { a.to_string() })
+        .collect();
+    let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
+    let (out, err) = (timeless(&stdout(output)), stderr(output));
+    let err: String = err.lines().map(|line| format!("{}\n", format!("! {line}").trim_end())).collect();
+    format!("$ broccoli {}\n{out}{err}exit {code}\n", shown.join(" "))
+}
+
+/// Replaces the times and the counts, which are the engine's own business.
+pub fn timeless(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = ["queries", "trees", "traces", "seconds"].iter().fold(line.to_owned(), without_number);
+        match ["queries  ", "trees    ", "traces   "].iter().find(|label| line.starts_with(**label)) {
+            Some(label) => format!("{label}…\n"),
+            None => match line.strip_prefix("time     ").and_then(|rest| rest.split_once('(')) {
+                Some((_, engine)) => format!("time     … ({engine}\n"),
+                None => format!("{line}\n"),
+            },
+        }
+    });
+    lines.collect()
+}
+
+/// Replaces the number behind a key of a JSON object.
+fn without_number(line: String, key: &&str) -> String {
+    let key = format!("\"{key}\":");
+    match line.split_once(&key) {
+        Some((before, after)) => {
+            let after = after.split_once(',').map_or("", |(_, after)| after);
+            format!("{before}{key}…,{after}")
+        }
+        None => line,
+    }
+}

@@ -1,0 +1,41 @@
+//! `broccoli environments`: the list, the descriptions, and JSON.
+
+mod common;
+
+use common::{json, run, transcript};
+use insta::assert_snapshot;
+
+#[test]
+fn the_list() {
+    assert_snapshot!(transcript(&["environments"]));
+}
+
+#[test]
+fn every_description() {
+    for name in ["cartpole", "mountain-car", "pendulum"] {
+        assert_snapshot!(name, transcript(&["environments", name]));
+    }
+}
+
+#[test]
+fn as_json() {
+    let all = json(&run(&["environments", "--json"]));
+    let names: Vec<&str> = all.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cartpole", "mountain-car", "pendulum"]);
+    for environment in all.as_array().unwrap() {
+        let name = environment["name"].as_str().unwrap();
+        assert_eq!(&json(&run(&["environments", name, "--json"])), environment);
+        // What is described is what is solved by default.
+        let solved = json(&run(&["solve", name, "--depth", "0", "--json"]));
+        for (mine, theirs) in environment["dimensions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(solved["problem"]["dimensions"].as_array().unwrap())
+        {
+            assert_eq!(mine["thresholds"], theirs["thresholds"]);
+        }
+        assert_eq!(environment["initial"], solved["problem"]["initial_states"][0]);
+        assert_eq!(environment["horizon"], solved["problem"]["horizon"]);
+    }
+}

@@ -1,0 +1,255 @@
+//! The result of a search as one JSON object, which also holds the problem, to be run again.
+//!
+//! The keys and their order are a contract with other people's scripts: add keys, never change one.
+//! Every float is written so that it comes back bit for bit.
+
+use broccoli_core::problem::{Action, Dimension, InitialState, Objective, Problem, ProblemError};
+use broccoli_core::search::{Engine, Failure, Outcome, Solution, Statistics, Status};
+use broccoli_core::tree::TreeJson;
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that is written and read here.
+pub const VERSION: u32 = 1;
+
+/// What is known at the end of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StatusJson {
+    /// The tree is optimal, and the smallest among the optimal.
+    Optimal,
+    /// No tree within the limits has a value.
+    Infeasible,
+    /// The search ended early; the tree, if any, is the best so far.
+    Stopped,
+    /// The black box failed; the tree, if any, is the best so far.
+    Error,
+}
+
+impl StatusJson {
+    /// The word in the JSON object.
+    pub fn name(self) -> &'static str {
+        match self {
+            StatusJson::Optimal => "optimal",
+            StatusJson::Infeasible => "infeasible",
+            StatusJson::Stopped => "stopped",
+            StatusJson::Error => "error",
+        }
+    }
+}
+
+impl From<Status> for StatusJson {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Optimal => StatusJson::Optimal,
+            Status::Infeasible => StatusJson::Infeasible,
+            // Whatever is not known to be a proof must not be taken for one.
+            _ => StatusJson::Stopped,
+        }
+    }
+}
+
+/// What is wanted; its horizon is a key of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ObjectiveJson {
+    /// [`Objective::Reach`].
+    Reach,
+    /// [`Objective::Survive`].
+    Survive,
+}
+
+impl From<Objective> for ObjectiveJson {
+    fn from(objective: Objective) -> Self {
+        match objective {
+            Objective::Reach { .. } => ObjectiveJson::Reach,
+            Objective::Survive { .. } => ObjectiveJson::Survive,
+        }
+    }
+}
+
+impl ObjectiveJson {
+    /// The objective with this horizon.
+    pub fn within(self, horizon: u64) -> Objective {
+        match self {
+            ObjectiveJson::Reach => Objective::Reach { horizon },
+            ObjectiveJson::Survive => Objective::Survive { horizon },
+        }
+    }
+}
+
+/// Where the black box comes from, for instance `{"environment":"mountain-car"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SystemJson {
+    /// A built-in environment, by name.
+    Environment(String),
+}
+
+/// Everything needed to run a search again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProblemJson {
+    /// The black box.
+    pub system: SystemJson,
+    /// The dimensions of the observation, with their thresholds.
+    pub dimensions: Vec<Dimension>,
+    /// The actions.
+    pub actions: Vec<Action>,
+    /// The initial states.
+    pub initial_states: Vec<InitialState>,
+    /// What is wanted.
+    pub objective: ObjectiveJson,
+    /// The most steps a trace takes.
+    pub horizon: u64,
+    /// The limit on depth.
+    pub depth: u32,
+    /// The limit on predicate nodes.
+    pub nodes: u64,
+    /// Whether traces prune; only with the engine that has the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruning: Option<bool>,
+}
+
+impl ProblemJson {
+    /// The JSON form of a problem about `system`, searched by `engine`.
+    pub fn new(system: SystemJson, problem: &Problem, engine: Engine) -> Self {
+        ProblemJson {
+            system,
+            dimensions: problem.dimensions().to_vec(),
+            actions: problem.actions().to_vec(),
+            initial_states: problem.initial_states().to_vec(),
+            objective: problem.objective().into(),
+            horizon: problem.objective().horizon(),
+            depth: problem.limits().depth(),
+            nodes: problem.limits().nodes(),
+            pruning: match engine {
+                Engine::Backtracking { pruning } => Some(pruning),
+                _ => None,
+            },
+        }
+    }
+
+    /// The problem, checked like any other.
+    ///
+    /// ```
+    /// use broccoli_export::json::ProblemJson;
+    /// let text = r#"{"system":{"environment":"token"}, "dimensions":[{"name":"cell","thresholds":[1,2]}],
+    ///     "actions":[{"name":"left","value":0},{"name":"right","value":1}], "initial_states":[[2]],
+    ///     "objective":"reach", "horizon":0, "depth":2, "nodes":3}"#;
+    /// let mut json: ProblemJson = serde_json::from_str(text)?;
+    /// assert!(json.to_problem().unwrap_err().to_string().contains("the horizon is 0"));
+    /// json.horizon = 10;
+    /// assert_eq!(json.to_problem()?.predicate_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn to_problem(&self) -> Result<Problem, ProblemError> {
+        let mut builder = Problem::builder()
+            .initials(self.initial_states.iter().cloned())
+            .objective(self.objective.within(self.horizon))
+            .depth(self.depth)
+            .nodes(self.nodes);
+        for dimension in &self.dimensions {
+            builder = builder.dimension(&dimension.name, dimension.thresholds.clone());
+        }
+        for action in &self.actions {
+            builder = builder.action(&action.name, action.value);
+        }
+        builder.build()
+    }
+}
+
+/// The result of a search. The page of the [crate] shows how to make one; to read one back,
+/// see [`Saved`](crate::saved::Saved).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultJson {
+    /// [`VERSION`].
+    pub version: u32,
+    /// What is known.
+    pub status: StatusJson,
+    /// What was wanted.
+    pub objective: ObjectiveJson,
+    /// The value of the tree, in steps.
+    pub value: Option<u64>,
+    /// No tree has a better value than this.
+    pub bound: Option<u64>,
+    /// The number of predicate nodes of the tree.
+    pub size: Option<u64>,
+    /// The depth of the tree.
+    pub depth: Option<u32>,
+    /// The best tree.
+    pub tree: Option<TreeJson>,
+    /// Queries of all passes but the canonical one.
+    pub queries: u64,
+    /// Queries that went into choosing one of several equally good trees.
+    pub queries_canonical: u64,
+    /// How many of the queries no sound search could have left out, where that is known.
+    pub necessary_queries: Option<u64>,
+    /// Traces run, completely or in part.
+    pub traces: u64,
+    /// Trees considered.
+    pub trees: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The engine's name.
+    pub engine: String,
+    /// What failed, if the status is `Error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Everything needed to run it again.
+    pub problem: ProblemJson,
+}
+
+impl ResultJson {
+    /// The result of a search that came to its end in `seconds`.
+    pub fn new(system: SystemJson, problem: &Problem, outcome: &Outcome, seconds: f64) -> Self {
+        let problem_json = ProblemJson::new(system, problem, outcome.engine);
+        ResultJson {
+            status: outcome.status.into(),
+            bound: outcome.bound,
+            engine: outcome.engine.name().to_owned(),
+            ..ResultJson::found(problem_json, problem, outcome.best.as_ref(), outcome.statistics, seconds)
+        }
+    }
+
+    /// The result of a search whose black box failed after `seconds`.
+    pub fn failed(system: SystemJson, problem: &Problem, failure: &Failure, seconds: f64) -> Self {
+        let problem_json = ProblemJson::new(system, problem, failure.engine);
+        ResultJson {
+            engine: failure.engine.name().to_owned(),
+            error: Some(failure.error.to_string()),
+            ..ResultJson::found(problem_json, problem, failure.best.as_ref(), failure.statistics, seconds)
+        }
+    }
+
+    /// What was found and what it took; nothing is proved yet.
+    fn found(
+        problem_json: ProblemJson,
+        problem: &Problem,
+        best: Option<&Solution>,
+        statistics: Statistics,
+        seconds: f64,
+    ) -> Self {
+        ResultJson {
+            version: VERSION,
+            status: StatusJson::Error,
+            objective: problem_json.objective,
+            value: best.map(|best| best.value),
+            bound: None,
+            size: best.map(|best| best.tree.size()),
+            depth: best.map(|best| best.tree.depth()),
+            tree: best.map(|best| best.tree.to_json(problem)),
+            queries: statistics.queries,
+            queries_canonical: 0,
+            necessary_queries: None,
+            traces: statistics.traces,
+            trees: statistics.trees,
+            seconds,
+            engine: String::new(),
+            error: None,
+            problem: problem_json,
+        }
+    }
+}

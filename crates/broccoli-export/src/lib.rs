@@ -1,0 +1,28 @@
+//! What a search or a simulation has to say, as text for people and as JSON and CSV for programs.
+//!
+//! Nothing here prints or measures: every function takes what is known and returns it in another
+//! form, or writes it where the caller says.
+//!
+//! ```
+//! use broccoli_core::search::Search;
+//! use broccoli_environments::CARTPOLE;
+//! use broccoli_export::json::{ResultJson, SystemJson};
+//! use broccoli_export::text;
+//!
+//! let problem = CARTPOLE.problem().depth(1).build()?;
+//! let outcome = Search::new(&problem, &CARTPOLE).run()?;
+//! println!("{}", text::outcome(&problem, &outcome, 0.5));
+//!
+//! let system = SystemJson::Environment("cartpole".into());
+//! let object = ResultJson::new(system, &problem, &outcome, 0.5);
+//! println!("{}", serde_json::to_string(&object)?);
+//! assert_eq!(object.problem.to_problem()?, problem);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod csv;
+pub mod json;
+pub mod number;
+pub mod saved;
+pub mod simulation;
+pub mod text;

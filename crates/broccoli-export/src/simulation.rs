@@ -1,0 +1,238 @@
+//! What a tree does from each initial state, as text and as JSON.
+
+use broccoli_core::problem::{InitialState, Objective, Problem};
+use broccoli_core::tree::{End, Tree, TreeJson};
+use serde::Serialize;
+
+use crate::json::{ObjectiveJson, SystemJson, VERSION};
+use crate::number::{counted, grouped, list};
+
+/// What ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndJson {
+    /// The system said that the goal is reached.
+    Satisfied,
+    /// The system said that the run has failed.
+    Violated,
+    /// The horizon was reached.
+    Horizon,
+}
+
+impl EndJson {
+    fn name(self) -> &'static str {
+        match self {
+            EndJson::Satisfied => "satisfied",
+            EndJson::Violated => "violated",
+            EndJson::Horizon => "horizon",
+        }
+    }
+}
+
+impl From<End> for EndJson {
+    fn from(end: End) -> Self {
+        match end {
+            End::Satisfied => EndJson::Satisfied,
+            End::Violated => EndJson::Violated,
+            End::Horizon => EndJson::Horizon,
+        }
+    }
+}
+
+/// The run from one initial state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Where it started.
+    pub initial: InitialState,
+    /// Actions applied.
+    pub steps: u64,
+    /// What ended it.
+    pub end: EndJson,
+    /// Its value, if it has one.
+    pub value: Option<u64>,
+}
+
+impl Run {
+    /// A run for `objective` that ended after `steps` actions.
+    pub fn new(objective: Objective, initial: InitialState, steps: u64, end: End) -> Self {
+        let value = match (objective, end) {
+            (Objective::Reach { .. }, End::Satisfied) | (Objective::Survive { .. }, End::Violated) => {
+                Some(steps)
+            }
+            (Objective::Reach { .. }, _) => None,
+            (Objective::Survive { horizon }, _) => Some(horizon),
+        };
+        Run { initial, steps, end: end.into(), value }
+    }
+}
+
+/// The runs of one tree from every initial state, to be serialised as one JSON object.
+///
+/// ```
+/// use broccoli_core::tree::{End, Tree};
+/// use broccoli_environments::MOUNTAIN_CAR;
+/// use broccoli_export::json::SystemJson;
+/// use broccoli_export::simulation::{Run, Simulation};
+///
+/// let problem = MOUNTAIN_CAR.problem().build()?;
+/// let runs = vec![Run::new(problem.objective(), problem.initial_states()[0].clone(), 10_000, End::Horizon)];
+/// let system = SystemJson::Environment("mountain-car".into());
+/// let simulation = Simulation::new(system, &problem, &Tree::Leaf(1), runs);
+/// assert_eq!(simulation.value, None);
+/// assert_eq!(simulation.text(), "\
+/// initial state   steps  ended by  value
+/// -0.51,0        10,000  horizon       -
+///
+/// The tree does not reach the goal within 10,000 steps.
+/// ");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Simulation {
+    /// The version of the format.
+    pub version: u32,
+    /// The black box.
+    pub system: SystemJson,
+    /// What is wanted.
+    pub objective: ObjectiveJson,
+    /// The most steps a run takes.
+    pub horizon: u64,
+    /// The value over all initial states, if there is one.
+    pub value: Option<u64>,
+    /// The number of predicate nodes of the tree.
+    pub size: u64,
+    /// The depth of the tree.
+    pub depth: u32,
+    /// The tree.
+    pub tree: TreeJson,
+    /// The runs, in the order of the initial states.
+    pub runs: Vec<Run>,
+    /// What failed, if the black box did; the runs are then those before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Simulation {
+    /// The runs of `tree` from every initial state of `problem`.
+    pub fn new(system: SystemJson, problem: &Problem, tree: &Tree, runs: Vec<Run>) -> Self {
+        let objective = problem.objective();
+        let values: Option<Vec<u64>> = runs.iter().map(|run| run.value).collect();
+        let worst = |values: Vec<u64>| match objective {
+            Objective::Reach { .. } => values.into_iter().max(),
+            Objective::Survive { .. } => values.into_iter().min(),
+        };
+        Simulation {
+            version: VERSION,
+            system,
+            objective: objective.into(),
+            horizon: objective.horizon(),
+            value: values.and_then(worst),
+            size: tree.size(),
+            depth: tree.depth(),
+            tree: tree.to_json(problem),
+            runs,
+            error: None,
+        }
+    }
+
+    /// The same after the black box failed: a part of the runs has no value as a whole.
+    pub fn failed(self, error: impl ToString) -> Self {
+        Simulation { value: None, error: Some(error.to_string()), ..self }
+    }
+
+    /// A table of the runs, and the value over all of them in a sentence.
+    pub fn text(&self) -> String {
+        let mut rows = vec![["initial state", "steps", "ended by", "value"].map(str::to_owned)];
+        rows.extend(self.runs.iter().map(|run| {
+            let value = run.value.map_or("-".to_owned(), grouped);
+            [list(run.initial.values()), grouped(run.steps), run.end.name().to_owned(), value]
+        }));
+        let mut widths = [0; 4];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.len());
+            }
+        }
+        let mut text = String::new();
+        for [initial, steps, end, value] in &rows {
+            let [w0, w1, w2, w3] = widths;
+            text += &format!("{initial:w0$}  {steps:>w1$}  {end:w2$}  {value:>w3$}\n");
+        }
+        if self.error.is_none() {
+            text += &format!("\n{}\n", self.sentence());
+        }
+        text
+    }
+
+    fn sentence(&self) -> String {
+        let count = self.runs.len() as u64;
+        let all = match count {
+            1 => String::new(),
+            2 => " from both initial states".to_owned(),
+            _ => format!(" from all {} initial states", grouped(count)),
+        };
+        let several = count > 1;
+        match (self.objective, self.value) {
+            (ObjectiveJson::Reach, Some(value)) => {
+                let most = if several { "at most " } else { "" };
+                format!("The tree reaches the goal{all} in {most}{}.", counted(value, "step"))
+            }
+            (ObjectiveJson::Survive, Some(value)) if value == self.horizon => {
+                format!("The tree survives the whole horizon of {}{all}.", counted(value, "step"))
+            }
+            (ObjectiveJson::Survive, Some(value)) => {
+                let least = if several { "at least " } else { "" };
+                format!("The tree survives {least}{}{all}.", counted(value, "step"))
+            }
+            (_, None) => {
+                let failing = self.runs.iter().filter(|run| run.value.is_none()).count() as u64;
+                let states = match count {
+                    1 => String::new(),
+                    _ => format!(" from {} of the {} initial states", grouped(failing), grouped(count)),
+                };
+                let horizon = counted(self.horizon, "step");
+                format!("The tree does not reach the goal{states} within {horizon}.")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broccoli_core::problem::Thresholds;
+
+    fn simulation(objective: Objective, runs: &[(u64, End)]) -> Simulation {
+        let mut builder = Problem::builder()
+            .dimension("x", Thresholds::none())
+            .action("a", 0.0)
+            .action("b", 1.0)
+            .objective(objective);
+        for i in 0..runs.len() {
+            builder = builder.initial([i as f64 / 8.0]);
+        }
+        let problem = builder.build().unwrap();
+        let states = problem.initial_states().iter().cloned();
+        let runs = states.zip(runs).map(|(state, &(steps, end))| Run::new(objective, state, steps, end));
+        let runs = runs.collect();
+        Simulation::new(SystemJson::Environment("test".into()), &problem, &Tree::Leaf(1), runs)
+    }
+
+    #[test]
+    fn values_over_all_initial_states() {
+        use End::{Horizon, Satisfied, Violated};
+        let (reach, survive) = (Objective::reach(1_000), Objective::survive(1_000));
+        let all = [
+            simulation(reach, &[(0, Satisfied), (12, Satisfied), (3, Satisfied)]),
+            simulation(reach, &[(1, Satisfied)]),
+            simulation(reach, &[(1, Violated), (5, Satisfied), (1_000, Horizon)]),
+            simulation(survive, &[(7, Violated), (1_000, Horizon)]),
+            simulation(survive, &[(4, Satisfied), (1_000, Horizon)]),
+            simulation(survive, &[(0, Violated)]),
+        ];
+        assert_eq!(all.each_ref().map(|s| s.value), [Some(12), Some(1), None, Some(7), Some(1_000), Some(0)]);
+        insta::assert_snapshot!(all.map(|s| s.text()).join("\n"));
+        let failed = simulation(reach, &[(1, Satisfied)]).failed("the system failed");
+        insta::assert_snapshot!(serde_json::to_string(&failed).unwrap());
+    }
+}

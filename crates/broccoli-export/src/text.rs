@@ -1,0 +1,269 @@
+//! The summary that a person reads at the end of a search: the tree, what is proved about it, and
+//! what it took.
+
+use broccoli_core::problem::{Objective, Problem, TreeLimits};
+use broccoli_core::search::{Engine, Failure, Outcome, Solution, Statistics, Status};
+
+use crate::number::{counted, duration, grouped};
+
+/// Lines of prose are broken before this column.
+const WIDTH: usize = 80;
+
+/// The summary of a search that came to its end in `seconds`.
+///
+/// ```
+/// use broccoli_core::search::{Engine, Search};
+/// use broccoli_environments::MOUNTAIN_CAR;
+///
+/// let problem = MOUNTAIN_CAR.problem().depth(0).build()?;
+/// let outcome = Search::new(&problem, &MOUNTAIN_CAR).engine(Engine::Exhaustive).run()?;
+/// assert_eq!(broccoli_export::text::outcome(&problem, &outcome, 0.02), "\
+/// Infeasible: it is proved that no tree of depth 0 reaches the goal within 10,000
+/// steps.
+///
+/// queries  20,000
+/// trees    2
+/// traces   2
+/// time     0.02 s (exhaustive)
+/// ");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn outcome(problem: &Problem, outcome: &Outcome, seconds: f64) -> String {
+    let verdict = match (outcome.status, &outcome.best) {
+        (Status::Optimal, Some(best)) => optimal(problem, best),
+        (Status::Infeasible, _) => infeasible(problem),
+        (_, best) => unproved(problem, best.as_ref(), outcome.bound),
+    };
+    summary(problem, outcome.best.as_ref(), &verdict, outcome.statistics, outcome.engine, seconds)
+}
+
+/// The summary of a search whose black box failed after `seconds`; the failure itself is not in it.
+pub fn failure(problem: &Problem, failure: &Failure, seconds: f64) -> String {
+    let verdict = unproved(problem, failure.best.as_ref(), None);
+    summary(problem, failure.best.as_ref(), &verdict, failure.statistics, failure.engine, seconds)
+}
+
+fn summary(
+    problem: &Problem,
+    best: Option<&Solution>,
+    verdict: &str,
+    statistics: Statistics,
+    engine: Engine,
+    seconds: f64,
+) -> String {
+    let mut text = String::new();
+    if let Some(Solution { tree, .. }) = best {
+        text += &format!("{}\n", tree.drawing(problem));
+    }
+    text += &format!("{}\n\n", wrapped(verdict));
+    if let Some(Solution { tree, .. }) = best {
+        text += &format!("size     {}, depth {}\n", counted(tree.size(), "predicate"), tree.depth());
+    }
+    text += &format!("queries  {}\n", grouped(statistics.queries));
+    text += &format!("trees    {}\n", grouped(statistics.trees));
+    text += &format!("traces   {}\n", grouped(statistics.traces));
+    let way = match engine {
+        Engine::Backtracking { pruning: false } => ", no pruning",
+        _ => "",
+    };
+    text += &format!("time     {} ({}{way})\n", duration(seconds), engine.name());
+    text
+}
+
+fn optimal(problem: &Problem, best: &Solution) -> String {
+    let objective = problem.objective();
+    let (value, within) = (best.value, within(problem.limits()));
+    let mut text = match achieved(problem, value) {
+        Some(achieved) if value == objective.perfect() => format!("Optimal and perfect: {achieved}"),
+        Some(achieved) => format!("Optimal: {achieved}"),
+        None => {
+            let states = match problem.initial_states().len() as u64 {
+                1 => "the initial state is at the goal already".to_owned(),
+                2 => "both initial states are at the goal already".to_owned(),
+                count => format!("all {} initial states are at the goal already", grouped(count)),
+            };
+            return format!("Optimal: {states}, so no step is needed.");
+        }
+    };
+    // The smallest trees are leaves, so about a leaf there is nothing to say.
+    let smaller = best.tree.size() > 0;
+    text += &match objective {
+        Objective::Survive { horizon } if value == horizon && smaller => {
+            format!(", and no smaller tree {within} does.")
+        }
+        Objective::Survive { horizon } if value == horizon => ".".to_owned(),
+        Objective::Reach { .. } => {
+            let steps = grouped(value);
+            let tail =
+                if smaller { format!(", and no smaller tree does it in {steps}") } else { String::new() };
+            format!(". No tree {within} does it in fewer{tail}.")
+        }
+        Objective::Survive { .. } => {
+            let tail = if smaller { ", and no smaller tree as long" } else { "" };
+            format!(". No tree {within} survives longer{tail}.")
+        }
+    };
+    text
+}
+
+fn infeasible(problem: &Problem) -> String {
+    let within = within(problem.limits());
+    let all = from_all(problem);
+    let horizon = counted(problem.objective().horizon(), "step");
+    format!("Infeasible: it is proved that no tree {within} reaches the goal{all} within {horizon}.")
+}
+
+fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> String {
+    let Some(best) = best else {
+        return "Nothing is proved, and no tree was found so far.".to_owned();
+    };
+    let achieved = achieved(problem, best.value).unwrap_or_else(|| "no step is needed".to_owned());
+    let bound = match (problem.objective(), bound) {
+        (_, None) => String::new(),
+        (Objective::Reach { .. }, Some(bound)) => {
+            format!(" No tree {} does it in fewer than {}.", within(problem.limits()), counted(bound, "step"))
+        }
+        (Objective::Survive { .. }, Some(bound)) => {
+            format!(" No tree {} survives more than {}.", within(problem.limits()), counted(bound, "step"))
+        }
+    };
+    format!("The best so far, not proved to be optimal: {achieved}.{bound}")
+}
+
+/// What a tree of this value does, without a full stop; none if there is nothing to be done.
+fn achieved(problem: &Problem, value: u64) -> Option<String> {
+    let all = from_all(problem);
+    let several = problem.initial_states().len() > 1;
+    let steps = counted(value, "step");
+    match problem.objective() {
+        Objective::Reach { .. } if value == 0 => None,
+        Objective::Reach { .. } => {
+            let in_steps = if several { "in at most" } else { "in" };
+            Some(format!("this tree reaches the goal{all} {in_steps} {steps}"))
+        }
+        Objective::Survive { horizon } if value == horizon => {
+            Some(format!("this tree survives the whole horizon of {steps}{all}"))
+        }
+        Objective::Survive { .. } => {
+            let at_least = if several { "at least " } else { "" };
+            Some(format!("this tree survives {at_least}{steps}{all}"))
+        }
+    }
+}
+
+fn from_all(problem: &Problem) -> String {
+    match problem.initial_states().len() as u64 {
+        1 => String::new(),
+        2 => " from both initial states".to_owned(),
+        count => format!(" from all {} initial states", grouped(count)),
+    }
+}
+
+/// The trees searched, to follow the word "tree".
+fn within(limits: TreeLimits) -> String {
+    let (depth, nodes) = (limits.depth(), limits.nodes());
+    if depth == 0 || nodes == 0 {
+        return "of depth 0".to_owned();
+    }
+    let all = TreeLimits::new(depth, None).is_ok_and(|all| all.nodes() == nodes);
+    let size = if all { String::new() } else { format!(" and size at most {}", grouped(nodes)) };
+    format!("of depth at most {depth}{size} on these thresholds")
+}
+
+/// Breaks prose into lines of less than 80 columns.
+///
+/// ```
+/// let line = "word ".repeat(20);
+/// assert!(broccoli_export::text::wrapped(&line).lines().all(|line| line.len() < 80));
+/// ```
+pub fn wrapped(prose: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in prose.split(' ') {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length >= WIDTH {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += length;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broccoli_core::problem::{InitialState, RunError, SystemError, Thresholds};
+    use broccoli_core::tree::Tree;
+
+    fn problem(objective: Objective, states: usize, depth: u32, nodes: Option<u64>) -> Problem {
+        let mut builder = Problem::builder()
+            .dimension("x", Thresholds::list([1.0, 2.0]).unwrap())
+            .action("a", 0.0)
+            .action("b", 1.0)
+            .initials(vec![InitialState::new([0.0]); states])
+            .objective(objective)
+            .depth(depth);
+        if let Some(nodes) = nodes {
+            builder = builder.nodes(nodes);
+        }
+        builder.build().unwrap()
+    }
+
+    fn solution(size: u64, value: u64) -> Solution {
+        let tree = (0..size).fold(Tree::Leaf(0), |tree, _| Tree::node(0, 1.0, Tree::Leaf(1), tree));
+        Solution { tree, value }
+    }
+
+    #[test]
+    fn every_claim_in_a_sentence() {
+        let reach = Objective::reach(10_000);
+        let survive = Objective::survive(10_000);
+        let claims = [
+            optimal(&problem(reach, 1, 2, None), &solution(3, 104)),
+            optimal(&problem(reach, 5, 2, None), &solution(3, 1_107)),
+            optimal(&problem(reach, 2, 3, Some(4)), &solution(1, 1)),
+            optimal(&problem(reach, 1, 0, None), &solution(0, 7)),
+            optimal(&problem(reach, 1, 2, None), &solution(0, 0)),
+            optimal(&problem(reach, 1_000, 2, None), &solution(0, 0)),
+            optimal(&problem(survive, 1, 2, None), &solution(3, 3_082)),
+            optimal(&problem(survive, 100, 3, Some(6)), &solution(3, 1)),
+            optimal(&problem(survive, 1, 2, None), &solution(0, 0)),
+            optimal(&problem(survive, 1, 3, None), &solution(6, 10_000)),
+            optimal(&problem(survive, 3, 3, None), &solution(0, 10_000)),
+            infeasible(&problem(reach, 1, 3, None)),
+            infeasible(&problem(reach, 5, 1, Some(0))),
+            infeasible(&problem(Objective::reach(1), 2, 3, Some(5))),
+            unproved(&problem(reach, 1, 3, None), None, None),
+            unproved(&problem(reach, 1, 3, None), Some(&solution(2, 120)), Some(90)),
+            unproved(&problem(survive, 2, 3, None), Some(&solution(2, 120)), Some(10_000)),
+            unproved(&problem(survive, 1, 3, None), Some(&solution(2, 120)), None),
+        ];
+        insta::assert_snapshot!(claims.join("\n"));
+    }
+
+    #[test]
+    fn a_whole_summary() {
+        let problem = problem(Objective::survive(10_000), 2, 3, Some(6));
+        let statistics = Statistics { trees: 20_477, traces: 30_000, queries: 7_213_507 };
+        let found = Outcome {
+            engine: Engine::Backtracking { pruning: false },
+            status: Status::Optimal,
+            best: Some(solution(1, 3_082)),
+            bound: Some(3_082),
+            statistics,
+        };
+        insta::assert_snapshot!(outcome(&problem, &found, 0.345));
+        let failed = Failure {
+            engine: Engine::Exhaustive,
+            error: RunError::Start(SystemError::new("no licence")),
+            best: None,
+            statistics,
+        };
+        insta::assert_snapshot!(failure(&problem, &failed, 61.0));
+    }
+}

@@ -1,0 +1,50 @@
+//! Broccoli's chores, as a program so that they are the same on every machine.
+//!
+//! `cargo xtask test` is everything that must hold before a change is merged, and what `.ci/run` calls.
+//! `cargo xtask bench` hands over to the package `broccoli-bench`. Every area of tests is a file of its own.
+
+mod bench;
+mod files;
+mod planted;
+mod promises;
+mod python;
+mod rust;
+mod summary;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Broccoli's chores.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Set up what the tests need and run all of them.
+    Test(test::Arguments),
+    /// Run a benchmark, optimised: `cargo xtask bench paper --help`.
+    #[command(disable_help_flag = true)]
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
+        Chore::Test(arguments) => test::run(&arguments),
+        Chore::Bench(arguments) => bench::run(&arguments),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

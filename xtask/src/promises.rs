@@ -1,0 +1,27 @@
+//! What README promises a newcomer: its first command and its example do what it says.
+
+use anyhow::{Result, ensure};
+
+use crate::summary::Outcome;
+use crate::workspace::{Workspace, run_and_read};
+
+/// The first line of the optimal tree for MountainCar, and its value.
+const ROOT: &str = "position >= -0.45";
+const VALUE: &str = "104";
+
+/// `solve mountain-car` needs no flag, succeeds and shows the optimal tree.
+pub(crate) fn first_command(workspace: &Workspace) -> Result<Outcome> {
+    let output = run_and_read(&mut workspace.cargo(["run", "--release", "--", "solve", "mountain-car"]))?;
+    for expected in [ROOT, VALUE] {
+        ensure!(output.contains(expected), "the output does not contain {expected:?}");
+    }
+    Ok(Outcome::Passed)
+}
+
+/// A library user's own system, solved.
+pub(crate) fn example(workspace: &Workspace) -> Result<Outcome> {
+    let arguments = ["run", "--release", "--package", "broccoli-core", "--example", "my_system"];
+    let output = run_and_read(&mut workspace.cargo(arguments))?;
+    ensure!(!output.trim().is_empty(), "the example prints nothing");
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,128 @@
+//! Where things are, and how commands are run: printed first, from the root, their output streamed.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The checkout, and what was asked for.
+pub(crate) struct Workspace {
+    /// The folder with the workspace's `Cargo.toml`.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder: `target`, or what `CARGO_TARGET_DIR` says.
+    pub(crate) target: PathBuf,
+    /// Whether to run the long version of the tests.
+    pub(crate) long: bool,
+}
+
+impl Workspace {
+    /// The checkout this program belongs to, wherever it is called from.
+    pub(crate) fn find(long: bool) -> Result<Self> {
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let manifest = manifest.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+        let root = manifest.parent().context("xtask has no parent folder")?.to_owned();
+        let target = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(target) => std::path::absolute(target)?,
+            None => root.join("target"),
+        };
+        Ok(Workspace { root, target, long })
+    }
+
+    /// A command that runs in the root, with the same target folder as ours.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        command
+    }
+
+    /// A call of Cargo.
+    pub(crate) fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(arguments);
+        command
+    }
+}
+
+/// Prints the command, as one could type it.
+pub(crate) fn announce(command: &Command) {
+    println!("$ {}", shown(command));
+}
+
+/// The command as one could type it, without the environment.
+pub(crate) fn shown(command: &Command) -> String {
+    let name = Path::new(command.get_program()).file_stem().unwrap_or(command.get_program());
+    let words = std::iter::once(name).chain(command.get_args());
+    let quoted = words.map(|word| {
+        let word = word.to_string_lossy();
+        if word.is_empty() || word.contains(char::is_whitespace) {
+            format!("'{word}'")
+        } else {
+            word.into_owned()
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// Runs the command; an exit code other than 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    announce(command);
+    let status = command.status().with_context(|| format!("cannot run {}", shown(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs the command, shows its standard output as it comes, and returns it.
+pub(crate) fn run_and_read(command: &mut Command) -> Result<String> {
+    announce(command);
+    let child = command.stdout(Stdio::piped()).spawn();
+    let mut child = child.with_context(|| format!("cannot run {}", shown(command)))?;
+    let mut output = Vec::new();
+    if let Some(mut pipe) = child.stdout.take() {
+        let mut buffer = [0; 4096];
+        loop {
+            let count = pipe.read(&mut buffer)?;
+            if count == 0 {
+                break;
+            }
+            std::io::stdout().write_all(&buffer[..count])?;
+            output.extend_from_slice(&buffer[..count]);
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{} ended with {status}", shown(command));
+    }
+    String::from_utf8(output).with_context(|| format!("the output of {} is not UTF-8", shown(command)))
+}
+
+/// Whether the command runs and succeeds; nothing is shown.
+pub(crate) fn works(command: &mut Command) -> bool {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_it_would_be_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["run", "a b", ""]);
+        assert_eq!(shown(&command), "cargo run 'a b' ''");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn output_is_read_and_failure_is_an_error() {
+        assert_eq!(run_and_read(Command::new("echo").arg("104")).unwrap(), "104\n");
+        assert!(run(&mut Command::new("false")).unwrap_err().to_string().starts_with("false ended with"));
+        assert!(run(&mut Command::new("no-such-program")).is_err());
+        assert!(works(&mut Command::new("true")));
+        assert!(!works(&mut Command::new("no-such-program")));
+    }
+}
