@@ -73,9 +73,28 @@ pub enum ThresholdError {
 /// dimension out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
-pub struct Thresholds(Vec<f64>);
+pub struct Thresholds {
+    /// Finite, ascending.
+    list: Vec<f64>,
+    /// One over their distance, if they are evenly spaced; else 0.
+    density: f64,
+}
 
 impl Thresholds {
+    /// Thresholds that are known to be finite and ascending.
+    fn new(list: Vec<f64>) -> Self {
+        let density = match (list.first(), list.last()) {
+            (Some(first), Some(last)) if first < last => {
+                let step = (last - first) / (list.len() - 1) as f64;
+                let place = |i: usize| (list[i] - first) / step - i as f64;
+                let is_even = (0..list.len()).all(|i| place(i).abs() < 0.5);
+                if is_even && (1.0 / step).is_finite() { 1.0 / step } else { 0.0 }
+            }
+            _ => 0.0,
+        };
+        Thresholds { list, density }
+    }
+
     /// No thresholds: the dimension is not used by any predicate.
     pub fn none() -> Self {
         Thresholds::default()
@@ -155,22 +174,22 @@ impl Thresholds {
         if all.len() > MAX_THRESHOLDS {
             return Err(ThresholdError::TooMany(all.len() as u128));
         }
-        Ok(Thresholds(all))
+        Ok(Thresholds::new(all))
     }
 
     /// The thresholds in ascending order.
     pub fn as_slice(&self) -> &[f64] {
-        &self.0
+        &self.list
     }
 
     /// How many thresholds there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Whether the dimension is left out.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// The rank of a value: how many thresholds are at most the value. NaN must be refused before.
@@ -183,12 +202,24 @@ impl Thresholds {
     /// ```
     pub fn rank(&self, value: f64) -> u16 {
         debug_assert!(!value.is_nan());
-        self.0.partition_point(|&t| t <= value) as u16
+        if self.density == 0.0 {
+            return self.list.partition_point(|&t| t <= value) as u16;
+        }
+        // Evenly spaced up to rounding: arithmetic is at most one or two off, comparisons put it right.
+        let guess = (value - self.list[0]) * self.density + 1.0;
+        let mut rank = (guess.max(0.0) as usize).min(self.list.len());
+        while rank > 0 && self.list[rank - 1] > value {
+            rank -= 1;
+        }
+        while rank < self.list.len() && self.list[rank] <= value {
+            rank += 1;
+        }
+        rank as u16
     }
 
     /// The position of a threshold in the list, if it is one.
     pub fn position(&self, threshold: f64) -> Option<usize> {
-        self.0.binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
+        self.list.binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
     }
 }
 
@@ -201,7 +232,7 @@ impl TryFrom<Vec<f64>> for Thresholds {
 
 impl From<Thresholds> for Vec<f64> {
     fn from(thresholds: Thresholds) -> Self {
-        thresholds.0
+        thresholds.list
     }
 }
 
@@ -231,7 +262,7 @@ fn evenly_spaced(all: Vec<f64>, what: String, low: f64, high: f64) -> Result<Thr
     if all.len() > MAX_THRESHOLDS {
         return Err(ThresholdError::TooMany(all.len() as u128));
     }
-    Ok(Thresholds(all))
+    Ok(Thresholds::new(all))
 }
 
 /// Rounds to 12 decimal digits relative to the larger end of the range, through the decimal form, so
@@ -304,6 +335,27 @@ mod tests {
         assert!(matches!(Thresholds::count(0.0, 1.0, 70_000), Err(TooMany(70_000))));
         assert!(matches!(Thresholds::count(1.0, 1.0 + 1e-15, 10), Err(TooFine { .. })));
         assert!(matches!(Thresholds::list([f64::NAN]), Err(NotFinite { .. })));
+    }
+
+    #[test]
+    fn ranks_of_even_and_uneven_thresholds_count_what_is_at_most_the_value() {
+        let lists = [
+            Thresholds::grid(-1.2, 0.6, 0.05).unwrap(),
+            Thresholds::grid(-0.418, 0.418, 0.1).unwrap(),
+            Thresholds::list([-3.0, -2.9, 0.0, 1e-9, 50.0]).unwrap(),
+            Thresholds::list([0.0, 1.0, 2.4, 3.0]).unwrap(),
+            Thresholds::list([-1e308, 1e308]).unwrap(),
+            Thresholds::list([5.0]).unwrap(),
+            Thresholds::none(),
+        ];
+        for thresholds in lists {
+            let near = |&t: &f64| [t.next_down(), t, t.next_up(), t - 0.013, t + 0.02];
+            let far = [f64::NEG_INFINITY, f64::MIN, -7.0, 0.0, 7.0, f64::MAX, f64::INFINITY];
+            for value in thresholds.as_slice().iter().flat_map(near).chain(far) {
+                let counted = thresholds.as_slice().iter().filter(|&&t| t <= value).count();
+                assert_eq!(usize::from(thresholds.rank(value)), counted, "{value} in {thresholds:?}");
+            }
+        }
     }
 
     #[test]

@@ -88,6 +88,9 @@ struct HalfSpace {
     side: usize,
 }
 
+/// A point's rank in some dimension, and its index.
+type Ranked = (u16, u32);
+
 /// What a region may still be: how deep its tree, and of how many nodes.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
@@ -134,10 +137,26 @@ pub(super) struct VersionSpace<S: Store> {
     entries: Vec<Vec<Entry<S::Bounds>>>,
     /// The half-spaces around the region being changed.
     way: Vec<HalfSpace>,
+    /// Per dimension, the first `ordered` points by their rank.
+    order: Vec<Vec<Ranked>>,
+    ordered: usize,
     /// Scratch space of [`VersionSpace::split`], by depth: points by rank, and the bounds of those from
     /// each distinct rank on.
-    sorted: Vec<Vec<(u16, u32)>>,
+    sorted: Vec<Vec<Ranked>>,
     suffixes: Vec<Vec<S::Bounds>>,
+    gaps: Vec<Gap>,
+}
+
+/// A gap between the ranks of points, where a threshold can split a region.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// How many points lie below it.
+    place: usize,
+    /// Its thresholds, from `low` up to but without `end`.
+    low: u16,
+    end: u16,
+    /// What the points below cost.
+    cost: Cost,
 }
 
 impl<S: Store> VersionSpace<S> {
@@ -146,7 +165,6 @@ impl<S: Store> VersionSpace<S> {
         let store = S::new(thresholds.len(), labels);
         let depths = depth as usize + 1;
         VersionSpace {
-            thresholds,
             budget: Budget { depth, nodes },
             points: Vec::new(),
             labels: Vec::new(),
@@ -155,8 +173,12 @@ impl<S: Store> VersionSpace<S> {
             pairs: Vec::new(),
             entries: (3..depths).map(|_| Vec::new()).collect(),
             way: Vec::new(),
+            order: vec![Vec::new(); thresholds.len()],
+            ordered: 0,
             sorted: vec![Vec::new(); depths],
             suffixes: vec![Vec::new(); depths],
+            gaps: Vec::new(),
+            thresholds,
             store,
         }
     }
@@ -186,20 +208,14 @@ impl<S: Store> VersionSpace<S> {
         self.labels[index]
     }
 
-    /// Whether some tree of at most `nodes` predicates agrees with one more point and all others.
-    /// Stops at the first that is found, and changes nothing.
+    /// Whether it is plain to see that no tree of at most `nodes` predicates agrees with one more point
+    /// and all others but the last `without`. Changes nothing; where it would take a split to know, it
+    /// says no, and only [`VersionSpace::push`] tells.
     #[inline]
-    pub(super) fn allows(&mut self, cell: &[u16], label: u16, nodes: Cost) -> bool {
+    pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost, without: usize) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits(self.root(), budget, cell, label).unwrap_or_else(|| {
-            // A region must be split to know.
-            let pushed = self.push(cell, label);
-            let fits = pushed && self.cost() <= nodes;
-            if pushed {
-                self.pop();
-            }
-            fits
-        })
+        let root = &self.roots[self.roots.len() - 1 - without];
+        self.fits(root, budget, cell, label) == Some(false)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
@@ -239,6 +255,12 @@ impl<S: Store> VersionSpace<S> {
         self.labels.truncate(count);
         self.points.truncate(count * self.thresholds.len());
         self.roots.truncate(count + 1);
+        if self.ordered > count {
+            self.ordered = count;
+            for order in &mut self.order {
+                order.retain(|&(_, index)| (index as usize) < count);
+            }
+        }
     }
 
     #[inline]
@@ -423,9 +445,13 @@ impl<S: Store> VersionSpace<S> {
         let first = self.entry_count(depth);
         let mut cost = Cost::MAX;
         let mut sorted = std::mem::take(&mut self.sorted[depth]);
+        self.order_points();
         for dimension in 0..self.thresholds.len() {
-            self.sort_points(dimension, &mut sorted);
-            cost = cost.min(self.split_dimension(dimension as u16, &sorted, bounds, budget));
+            self.sort_region(dimension, &mut sorted);
+            cost = cost.min(match depth {
+                2 => self.split_into_pairs(dimension as u16, &sorted, budget.nodes),
+                _ => self.split_dimension(dimension as u16, &sorted, bounds, budget),
+            });
         }
         self.sorted[depth] = sorted;
         Self::written(first, self.entry_count(depth), bounds, cost)
@@ -441,16 +467,69 @@ impl<S: Store> VersionSpace<S> {
         (end > first).then_some(Region { bounds, cost, first: first as u32, count: (end - first) as u32 })
     }
 
-    /// The points of the region at the end of the way, by their rank in one dimension.
-    fn sort_points(&self, dimension: usize, sorted: &mut Vec<(u16, u32)>) {
-        sorted.clear();
-        for (index, point) in self.points.chunks_exact(self.thresholds.len()).enumerate() {
-            let on_way = |h: &HalfSpace| usize::from(point[usize::from(h.dimension)] > h.k) == h.side;
-            if self.way.iter().all(on_way) {
-                sorted.push((point[dimension], index as u32));
+    /// Brings the order of the points in each dimension up to date.
+    fn order_points(&mut self) {
+        let dimensions = self.thresholds.len();
+        for index in self.ordered..self.labels.len() {
+            for (dimension, order) in self.order.iter_mut().enumerate() {
+                let ranked = (self.points[index * dimensions + dimension], index as u32);
+                let place = order.partition_point(|&other| other < ranked);
+                order.insert(place, ranked);
             }
         }
-        sorted.sort_unstable();
+        self.ordered = self.labels.len();
+    }
+
+    /// The points of the region at the end of the way, by their rank in one dimension.
+    fn sort_region(&self, dimension: usize, sorted: &mut Vec<Ranked>) {
+        sorted.clear();
+        let is_in = |&&(_, index): &&Ranked| {
+            let point = self.point(index as usize);
+            self.way.iter().all(|h| usize::from(point[usize::from(h.dimension)] > h.k) == h.side)
+        };
+        sorted.extend(self.order[dimension].iter().filter(is_in));
+    }
+
+    /// [`VersionSpace::split_dimension`] for a region of depth 2. Neither side may need a split, and the
+    /// more points a side has the sooner it does: the points are added from both ends only as long as
+    /// they do not.
+    fn split_into_pairs(&mut self, dimension: u16, sorted: &[Ranked], nodes: Cost) -> Cost {
+        let same_rank = |a: &Ranked, b: &Ranked| a.0 == b.0;
+        // The gaps, each the place of the first point above it, whose false side needs no split.
+        let mut prefixes = std::mem::take(&mut self.suffixes[2]);
+        prefixes.clear();
+        let mut prefix = self.store.empty();
+        let mut low = 0;
+        let mut place = 0;
+        let mut gaps = std::mem::take(&mut self.gaps);
+        gaps.clear();
+        for points in sorted.chunk_by(same_rank).map(Some).chain([None]) {
+            let Some(cost) = self.store.cost_without_split(prefix) else { break };
+            let end = points.map_or(self.thresholds[usize::from(dimension)], |points| points[0].0);
+            gaps.push(Gap { place, low, end, cost });
+            prefixes.push(prefix);
+            if let Some(points) = points {
+                prefix = self.with_points(prefix, points);
+                (low, place) = (points[0].0, place + points.len());
+            }
+        }
+        let mut best = Cost::MAX;
+        let mut suffix = self.store.empty();
+        let mut above = sorted.len();
+        for (gap, &prefix) in gaps.iter().zip(&prefixes).rev() {
+            suffix = self.with_points(suffix, &sorted[gap.place..above]);
+            above = gap.place;
+            let Some(cost) = self.store.cost_without_split(suffix) else { break };
+            let total = 1 + gap.cost + cost;
+            if gap.low < gap.end && total <= nodes {
+                let group = Group { dimension, low: gap.low, high: gap.end - 1 };
+                self.pairs.push(Pair { group, costs: [gap.cost as u8, cost as u8], bounds: [prefix, suffix] });
+                best = best.min(total);
+            }
+        }
+        self.suffixes[2] = prefixes;
+        self.gaps = gaps;
+        best
     }
 
     /// The entries of one dimension: the gaps between neighbouring ranks, and those before the first
@@ -458,7 +537,7 @@ impl<S: Store> VersionSpace<S> {
     fn split_dimension(
         &mut self,
         dimension: u16,
-        sorted: &[(u16, u32)],
+        sorted: &[Ranked],
         all: S::Bounds,
         budget: Budget,
     ) -> Cost {
@@ -499,13 +578,6 @@ impl<S: Store> VersionSpace<S> {
         if 1 + costs[0] + costs[1] > budget.nodes {
             return Cost::MAX;
         }
-        if budget.depth == 2 {
-            if simple.contains(&None) {
-                return Cost::MAX;
-            }
-            self.pairs.push(Pair { group, costs: costs.map(|cost| cost as u8), bounds });
-            return 1 + costs[0] + costs[1];
-        }
         let mut sides = [0, 1].map(|side| Region::simple(bounds[side], costs[side]));
         for side in [0, 1] {
             if simple[side].is_some() {
@@ -523,7 +595,7 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// Bounds with some points more.
-    fn with_points(&mut self, mut bounds: S::Bounds, points: &[(u16, u32)]) -> S::Bounds {
+    fn with_points(&mut self, mut bounds: S::Bounds, points: &[Ranked]) -> S::Bounds {
         let dimensions = self.thresholds.len();
         for &(_, index) in points {
             let index = index as usize;

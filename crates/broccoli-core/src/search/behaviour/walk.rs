@@ -245,38 +245,55 @@ impl<S: Store> Walk<S> {
         self.guide = Some(guide);
     }
 
-    /// In an unlabelled cell: the first label that is possible. If another one is, a frame remembers it.
+    /// In an unlabelled cell: the first label that is possible. If another one may be, a frame
+    /// remembers it.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> Ask {
         let guided = self.guide.as_ref().map_or(0, |guide| guide.label(cell));
-        let choice = self.next_choice(cell, guided, 0, most).unwrap_or(0);
-        let next = self.next_choice(cell, guided, choice + 1, most);
+        let Some((label, next)) = self.choose(cell, slot, guided, 0, most) else {
+            // Cannot be: a tree that agrees with the behaviour so far has some label for this cell.
+            debug_assert!(false, "a realisable behaviour has a label for every cell");
+            return self.fail();
+        };
         if let Some(next) = next {
-            self.frames.push(Frame { labelled: self.space.len() as u32, guided, next, at: self.at });
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, guided, next, at: self.at });
         }
-        let label = choice_label(guided, choice);
-        self.set_label(cell, slot, label);
         self.step(Ask::Step { mark: next.is_some(), action: usize::from(label) })
     }
 
-    /// The first choice from `first` on whose label some tree of at most `most` predicates has for the
-    /// cell.
-    fn next_choice(&mut self, cell: &[u16], guided: u16, first: u16, most: Cost) -> Option<u16> {
-        let last = self.actions - 1;
-        // If no other label is possible, the last one is: some tree agrees with the behaviour so far.
-        let is_known = |choice| first == 0 && choice == last;
-        let mut choices = first..self.actions;
-        let choice = choices
-            .find(|&choice| is_known(choice) || self.space.allows(cell, choice_label(guided, choice), most));
-        let tried = u64::from(choice.map_or(self.actions, |choice| choice + 1) - first);
-        self.ends.realisable += u64::from(choice.is_some());
-        self.ends.unrealisable += tried - u64::from(choice.is_some());
-        choice
+    /// Labels the cell by the first choice from `first` on that is possible within `most` nodes. Returns
+    /// the label, and the next choice that is not refuted.
+    fn choose(
+        &mut self,
+        cell: &[u16],
+        slot: Slot,
+        guided: u16,
+        first: u16,
+        most: Cost,
+    ) -> Option<(u16, Option<u16>)> {
+        for choice in first..self.actions {
+            let label = choice_label(guided, choice);
+            // If no other label is possible the last one is, and need not be looked at twice.
+            let is_last = first == 0 && choice + 1 == self.actions;
+            if (is_last || !self.space.refutes(cell, label, most, 0)) && self.space.push(cell, label) {
+                if self.space.cost() <= most {
+                    self.ends.realisable += 1;
+                    self.set_label(cell, slot, label);
+                    let may_be = |choice: &u16| {
+                        !self.space.refutes(cell, choice_label(guided, *choice), most, 1)
+                    };
+                    let next = (choice + 1..self.actions).find(may_be);
+                    self.ends.unrealisable += u64::from(next.unwrap_or(self.actions) - choice - 1);
+                    return Some((label, next));
+                }
+                self.space.pop();
+            }
+            self.ends.unrealisable += 1;
+        }
+        None
     }
 
-    /// Labels a cell; the label is known to be possible.
+    /// Writes the label of the point just pushed.
     fn set_label(&mut self, cell: &[u16], mut slot: Slot, label: u16) {
-        let pushed = self.space.push(cell, label);
-        debug_assert!(pushed);
         let index = self.slots.len();
         if self.labels.is_full() {
             let space = &self.space;
@@ -315,22 +332,20 @@ impl<S: Store> Walk<S> {
             self.at = at;
             // The incumbent may be better than when the frame was made.
             let allowed = self.allowance_for_step().filter(|&most| self.space.cost() <= most);
-            let choice = allowed.and_then(|most| Some((self.next_choice(&cell, guided, next, most)?, most)));
-            let Some((choice, most)) = choice else {
-                self.frames.pop();
-                drop += 1;
-                continue;
-            };
-            let next = self.next_choice(&cell, guided, choice + 1, most);
+            let chosen = allowed.and_then(|most| self.choose(&cell, slot, guided, next, most));
+            let next = chosen.and_then(|(_, next)| next);
             match (next, self.frames.last_mut()) {
                 (Some(next), Some(frame)) => frame.next = next,
                 _ => {
                     self.frames.pop();
                 }
             }
-            let label = choice_label(guided, choice);
-            self.set_label(&cell, slot, label);
-            break self.step(Ask::Return { drop, keep: next.is_some(), action: usize::from(label) });
+            match chosen {
+                Some((label, _)) => {
+                    break self.step(Ask::Return { drop, keep: next.is_some(), action: usize::from(label) });
+                }
+                None => drop += 1,
+            }
         };
         self.cell = cell;
         ask
