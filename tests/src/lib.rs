@@ -5,3 +5,8 @@ pub mod oracle;
 pub mod random;
 pub mod table;
 pub mod wall;
+
+/// The code in README compiles and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -16,7 +16,7 @@ pub fn best(table: &TableProblem) -> Option<(u64, u64)> {
 }
 
 /// Every tree of exactly this size and at most this depth.
-fn trees(table: &TableProblem, size: u64, depth: u32) -> Vec<Tree> {
+pub fn trees(table: &TableProblem, size: u64, depth: u32) -> Vec<Tree> {
     if size == 0 {
         return (0..table.actions()).map(Tree::Leaf).collect();
     }
@@ -54,6 +54,17 @@ pub fn value(table: &TableProblem, tree: &Tree) -> Option<u64> {
         Objective::Reach { .. } => values?.into_iter().max(),
         Objective::Survive { .. } => values?.into_iter().min(),
     }
+}
+
+/// The actions that a tree applies from a state of the table, until a verdict or `steps`.
+pub fn actions(table: &TableProblem, tree: &Tree, initial: usize, steps: u64) -> Vec<usize> {
+    let mut at = initial;
+    let mut path = Vec::new();
+    while table.states[at].verdict == '.' && (path.len() as u64) < steps {
+        path.push(tree.action(&table.states[at].observation));
+        at = table.states[at].next[path[path.len() - 1]];
+    }
+    path
 }
 
 /// How many trees there are of at most this size and depth, or a large number if that overflows.

@@ -8,30 +8,53 @@ use broccoli_core::search::{Engine, Outcome, Search, Status};
 use broccoli_core::tree::{Trace, Tree};
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 
+const BEHAVIOUR: Engine = Engine::Behaviour;
 const PRUNING: Engine = Engine::Backtracking { pruning: true };
 const NO_PRUNING: Engine = Engine::Backtracking { pruning: false };
 
-fn with_steps(environment: &Environment, steps: &[f64]) -> broccoli_core::problem::ProblemBuilder {
+/// A row of the table: the problem of an environment at depth `depth` with a grid of these steps, from
+/// its default initial state.
+fn row(environment: &Environment, steps: &[f64], depth: u32) -> Problem {
     let initial = vec![InitialState::new(environment.initial)];
-    environment.problem_with(environment.grids(Some(steps)).unwrap(), initial)
+    let grids = environment.grids(Some(steps)).expect("the steps of the paper make grids");
+    environment.problem_with(grids, initial).depth(depth).build().expect("a row is a problem")
+}
+
+/// The engines for a row that takes backtracking minutes: it joins in only if `BROCCOLI_LONG` is set.
+fn quick_engines() -> Vec<Engine> {
+    let long = std::env::var_os("BROCCOLI_LONG").is_some_and(|value| !value.is_empty());
+    if long { vec![BEHAVIOUR, PRUNING] } else { vec![BEHAVIOUR] }
+}
+
+/// Checks that every engine gives this value and size, or proves that no tree exists, and that the
+/// tree it returns has this value when it is run again.
+fn check(
+    problem: &Problem,
+    factory: &dyn SystemFactory,
+    engines: impl IntoIterator<Item = Engine>,
+    expected: Option<(u64, u64)>,
+) {
+    for engine in engines {
+        let outcome = solve(problem, factory, engine);
+        let best = outcome.best.as_ref();
+        assert_eq!(best.map(|best| (best.value, best.tree.size())), expected, "{engine:?}");
+        let status = if expected.is_some() { Status::Optimal } else { Status::Infeasible };
+        assert_eq!(outcome.status, status, "{engine:?}");
+        assert_eq!(outcome.bound, expected.map(|(value, _)| value), "{engine:?}");
+        if let Some(best) = best {
+            assert_eq!(rerun(problem, factory, &best.tree), Some(best.value), "{engine:?}");
+        }
+    }
 }
 
 fn solve(problem: &Problem, factory: &dyn SystemFactory, engine: Engine) -> Outcome {
-    Search::new(problem, factory).engine(engine).run().unwrap()
-}
-
-/// The value and size found, and that the tree, run again, has this value.
-fn answer(problem: &Problem, factory: &dyn SystemFactory, engine: Engine) -> Option<(u64, u64)> {
-    let outcome = solve(problem, factory, engine);
-    let best = outcome.best?;
-    assert_eq!(outcome.status, Status::Optimal);
-    assert_eq!(rerun(problem, factory, &best.tree), Some(best.value));
-    Some((best.value, best.tree.size()))
+    Search::new(problem, factory).engine(engine).run().expect("the environments never fail")
 }
 
 /// The value of a tree by its whole trace from the only initial state.
 fn rerun(problem: &Problem, factory: &dyn SystemFactory, tree: &Tree) -> Option<u64> {
-    Trace::run(problem, factory, tree, 0).unwrap().value(problem.objective())
+    let trace = Trace::run(problem, factory, tree, 0).expect("the environments never fail");
+    trace.value(problem.objective())
 }
 
 fn depth_2(root: (usize, f64), yes: (usize, f64), no: (usize, f64), actions: [usize; 4]) -> Tree {
@@ -43,54 +66,88 @@ fn depth_2(root: (usize, f64), yes: (usize, f64), no: (usize, f64), actions: [us
 
 #[test]
 fn mountain_car_depth_2() {
-    let problem = MOUNTAIN_CAR.problem().build().unwrap();
-    assert_eq!(answer(&problem, &MOUNTAIN_CAR, PRUNING), Some((104, 3)));
+    let problem = row(&MOUNTAIN_CAR, &[0.05, 0.005], 2);
+    check(&problem, &MOUNTAIN_CAR, [BEHAVIOUR, PRUNING], Some((104, 3)));
     let printed = depth_2((0, -0.45), (1, 0.01), (1, -0.005), [1, 0, 1, 0]);
     assert_eq!(rerun(&problem, &MOUNTAIN_CAR, &printed), Some(104));
 }
 
 #[test]
 fn cartpole_depth_2() {
-    let problem = CARTPOLE.problem().build().unwrap();
-    assert_eq!(answer(&problem, &CARTPOLE, PRUNING), Some((3082, 3)));
+    let problem = row(&CARTPOLE, &[0.1; 4], 2);
+    check(&problem, &CARTPOLE, [BEHAVIOUR, PRUNING], Some((3082, 3)));
     let printed = depth_2((3, -0.3), (2, -0.018), (1, 0.0), [1, 0, 0, 1]);
     assert_eq!(rerun(&problem, &CARTPOLE, &printed), Some(3082));
 }
 
 #[test]
 fn pendulum_depth_2() {
+    let problem = row(&PENDULUM, &[0.2, 0.2], 2);
     let printed = depth_2((1, -5.2), (0, -0.8), (1, -5.6), [0, 1, 0, 1]);
-    let problem = PENDULUM.problem().build().unwrap();
     for factory in [&PENDULUM as &dyn SystemFactory, &AuthorsPendulum::factory] {
-        assert_eq!(answer(&problem, factory, PRUNING), Some((46, 3)));
+        check(&problem, factory, [BEHAVIOUR, PRUNING], Some((46, 3)));
         assert_eq!(rerun(&problem, factory, &printed), Some(46));
     }
 }
 
 #[test]
+fn pendulum_depth_3() {
+    let problem = row(&PENDULUM, &[0.2, 1.6], 3);
+    for factory in [&PENDULUM as &dyn SystemFactory, &AuthorsPendulum::factory] {
+        check(&problem, factory, quick_engines(), Some((47, 6)));
+    }
+}
+
+#[test]
 fn mountain_car_depth_3() {
-    let problem = with_steps(&MOUNTAIN_CAR, &[0.18, 0.014]).depth(3).build().unwrap();
-    assert_eq!(answer(&problem, &MOUNTAIN_CAR, PRUNING), Some((108, 4)));
+    let problem = row(&MOUNTAIN_CAR, &[0.18, 0.014], 3);
+    check(&problem, &MOUNTAIN_CAR, quick_engines(), Some((108, 4)));
 }
 
 #[test]
 fn mountain_car_depth_3_coarse_has_no_tree() {
-    let problem = with_steps(&MOUNTAIN_CAR, &[0.36, 0.028]).depth(3).build().unwrap();
-    assert_eq!(solve(&problem, &MOUNTAIN_CAR, PRUNING).status, Status::Infeasible);
+    let problem = row(&MOUNTAIN_CAR, &[0.36, 0.028], 3);
+    check(&problem, &MOUNTAIN_CAR, quick_engines(), None);
 }
 
-/// The three rows of the paper's "not prune" column, tree by tree.
 #[test]
-fn tree_counts_without_pruning_are_the_papers() {
-    let counts = [(&CARTPOLE, 2_199_228), (&MOUNTAIN_CAR, 518_074), (&PENDULUM, 845_154)];
-    for (environment, trees) in counts {
-        let problem = environment.problem().build().unwrap();
-        let outcome = solve(&problem, environment, NO_PRUNING);
-        assert_eq!(outcome.statistics.trees, trees, "{}", environment.name);
-        let pruned = solve(&problem, environment, PRUNING);
-        let found = |outcome: Outcome| outcome.best.map(|best| (best.value, best.tree.size()));
-        assert_eq!(found(outcome), found(pruned));
+fn cartpole_depth_3_is_perfect() {
+    let problem = row(&CARTPOLE, &[0.96, 0.4, 0.16, 0.4], 3);
+    check(&problem, &CARTPOLE, quick_engines(), Some((10_000, 6)));
+}
+
+/// The rows above are what `broccoli solve` does by default.
+#[test]
+fn the_rows_of_depth_2_are_the_defaults() {
+    let rows: [(&Environment, &[f64]); 3] =
+        [(&MOUNTAIN_CAR, &[0.05, 0.005]), (&CARTPOLE, &[0.1; 4]), (&PENDULUM, &[0.2, 0.2])];
+    for (environment, steps) in rows {
+        assert_eq!(environment.problem().build().unwrap(), row(environment, steps, 2));
     }
+}
+
+/// One row of the paper's "not prune" column, tree by tree.
+fn count_trees(environment: &Environment, trees: u64) {
+    let problem = environment.problem().build().expect("the defaults are a problem");
+    let outcome = solve(&problem, environment, NO_PRUNING);
+    assert_eq!(outcome.statistics.trees, trees);
+    let found = |outcome: Outcome| outcome.best.map(|best| (best.value, best.tree.size()));
+    assert_eq!(found(outcome), found(solve(&problem, environment, PRUNING)));
+}
+
+#[test]
+fn trees_without_pruning_are_the_papers_in_cartpole() {
+    count_trees(&CARTPOLE, 2_199_228);
+}
+
+#[test]
+fn trees_without_pruning_are_the_papers_in_mountain_car() {
+    count_trees(&MOUNTAIN_CAR, 518_074);
+}
+
+#[test]
+fn trees_without_pruning_are_the_papers_in_pendulum() {
+    count_trees(&PENDULUM, 845_154);
 }
 
 /// The pendulum as in the program published with the paper: the angle moves with the velocity before

@@ -198,7 +198,15 @@ fn hand_edited_results() {
         ),
         ("no initial state", edit("\"initial_states\":[[-0.51,0.0]]", "\"initial_states\":[]")),
     ];
-    assert_snapshot!(cases.map(|(what, text)| format!("# {what}\n{}", refused(&text))).join("\n"));
+    // The column depends on the counts and the time in the result.
+    let placeless = |message: String| -> String {
+        message
+            .lines()
+            .map(|line| format!("{}\n", line.split(" at line 1 column").next().unwrap_or(line)))
+            .collect()
+    };
+    let messages = cases.map(|(what, text)| format!("# {what}\n{}", placeless(refused(&text))));
+    assert_snapshot!(messages.join("\n"));
 }
 
 #[test]

@@ -10,7 +10,11 @@ pub enum Event<'a> {
     Size(u64),
     /// A better tree was found.
     Improved(&'a Solution),
-    /// Another tree was considered; sent for every one, so an observer should be quick.
+    /// Traces run up to this many steps from now on.
+    Horizon(u64),
+    /// No tree has a better value than this.
+    Bound(u64),
+    /// Another tree was considered, or some more behaviours; sent often, so an observer should be quick.
     Considered(&'a Statistics),
 }
 

@@ -26,12 +26,20 @@ pub struct Solution {
 /// What the search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Trees considered, that is, run from at least one initial state.
+    /// Trees considered, that is, run from at least one initial state. `behaviour` considers none.
     pub trees: u64,
     /// Traces run, completely or in part.
     pub traces: u64,
-    /// Queries: steps of the black box.
+    /// Queries: steps of the black box, but those of the two counts below.
     pub queries: u64,
+    /// Queries made only to choose the one answer among equals (`behaviour`).
+    pub queries_canonical: u64,
+    /// Queries made again only to come back to a state, because the system can only be reset
+    /// (`behaviour`).
+    pub replayed: u64,
+    /// How many queries any search must make to prove this answer, if the engine knows it
+    /// (`behaviour`, one initial state).
+    pub necessary_queries: Option<u64>,
 }
 
 /// The answer of a search that came to its end.

@@ -7,11 +7,13 @@ pub(super) struct Progress<'a> {
     observer: Option<&'a mut dyn Observer>,
     best: Option<Solution>,
     statistics: Statistics,
+    /// The queries made before the canonical pass, once it has begun.
+    before_canonical: Option<u64>,
 }
 
 impl<'a> Progress<'a> {
     pub(super) fn new(observer: Option<&'a mut dyn Observer>) -> Self {
-        Progress { observer, best: None, statistics: Statistics::default() }
+        Progress { observer, best: None, statistics: Statistics::default(), before_canonical: None }
     }
 
     /// The value of the incumbent.
@@ -36,10 +38,51 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Behaviours were walked: the totals so far of traces, queries, and queries only to come back.
+    pub(super) fn walked(&mut self, traces: u64, queries: u64, replayed: u64) {
+        let statistics = &mut self.statistics;
+        statistics.traces = traces;
+        statistics.replayed = replayed;
+        match self.before_canonical {
+            None => statistics.queries = queries,
+            Some(before) => statistics.queries_canonical = queries - before,
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.notify(Event::Considered(&self.statistics));
+        }
+    }
+
+    /// From now on queries count for the canonical pass, and the best tree is replaced by the canonical
+    /// one.
+    pub(super) fn canonical(&mut self) {
+        self.before_canonical = Some(self.statistics.queries);
+    }
+
+    /// Traces run up to this many steps from now on.
+    pub(super) fn horizon(&mut self, steps: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.notify(Event::Horizon(steps));
+        }
+    }
+
+    /// No tree has a better value than this.
+    pub(super) fn bound(&mut self, bound: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.notify(Event::Bound(bound));
+        }
+    }
+
+    /// How many queries any search must make.
+    pub(super) fn necessary(&mut self, queries: u64) {
+        self.statistics.necessary_queries = Some(queries);
+    }
+
     /// A tree better than the incumbent takes its place.
     pub(super) fn improved(&mut self, tree: Tree, value: u64) {
         let best = self.best.insert(Solution { tree, value });
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = &mut self.observer
+            && self.before_canonical.is_none()
+        {
             observer.notify(Event::Improved(best));
         }
     }

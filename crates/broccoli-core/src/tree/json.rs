@@ -174,3 +174,125 @@ fn check_index<'a>(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Objective, Thresholds};
+
+    fn problem() -> Problem {
+        Problem::builder()
+            .dimension("speed", Thresholds::none())
+            .dimension("height", Thresholds::none())
+            .action("brake", 0.0)
+            .action("coast", 1.0)
+            .initial([0.0])
+            .objective(Objective::reach(1))
+            .build()
+            .expect("a problem")
+    }
+
+    /// Reads a tree; an error is its message.
+    fn read(text: &str) -> Result<Tree, String> {
+        let json: TreeJson = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        json.check(&problem()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn trees_come_back_as_they_were() {
+        let leaf = Tree::Leaf;
+        let trees = [
+            leaf(1),
+            Tree::node(1, 0.1 + 0.2, leaf(0), leaf(1)),
+            Tree::node(
+                0,
+                -1e-300,
+                Tree::node(1, 5e300, leaf(0), leaf(0)),
+                Tree::node(0, -0.0, leaf(1), leaf(0)),
+            ),
+        ];
+        for tree in trees {
+            let text = serde_json::to_string(&tree.to_json(&problem())).unwrap();
+            assert_eq!(read(&text), Ok(tree), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_may_be_left_out_and_fields_come_in_any_order() {
+        let text = r#"{"false":{"action":1},"true":{"name":"brake","action":0},"threshold":2,"feature":1}"#;
+        assert_eq!(read(text), Ok(Tree::node(1, 2.0, Tree::Leaf(0), Tree::Leaf(1))));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let node =
+            |yes: &str, no: &str| format!(r#"{{"feature":0,"threshold":0.5,"true":{yes},"false":{no}}}"#);
+        let (brake, bad) = (r#"{"action":0}"#, r#"{"action":2}"#);
+        let fields = "a node has either \"feature\", \"threshold\", \"true\" and \"false\" (a predicate) \
+                      or \"action\" (a leaf), and may have \"name\"";
+        let no_action = "action 2 does not exist: there are 2, counted from 0";
+        let wrong = [
+            // Neither a predicate nor a leaf, or both.
+            ("{}".to_owned(), format!("at root: {fields}")),
+            (r#"{"action":0,"feature":0}"#.to_owned(), format!("at root: {fields}")),
+            (r#"{"action":0,"threshold":1}"#.to_owned(), format!("at root: {fields}")),
+            (r#"{"name":"brake"}"#.to_owned(), format!("at root: {fields}")),
+            (node(brake, r#"{"feature":0,"threshold":1}"#), format!("at root.false: {fields}")),
+            (node(brake, "null"), format!("at root: {fields}")),
+            // Indices out of range; the first in preorder is told.
+            (bad.to_owned(), format!("at root: {no_action}")),
+            (node(brake, &node(bad, bad)), format!("at root.false.true: {no_action}")),
+            (
+                node(brake, brake).replace(r#""feature":0"#, r#""feature":7"#),
+                "at root: feature 7 does not exist: there are 2, counted from 0".to_owned(),
+            ),
+            // Names of something else.
+            (
+                node(r#"{"action":0,"name":"coast"}"#, brake),
+                r#"at root.true: action 0 is named "brake", not "coast""#.to_owned(),
+            ),
+            (
+                node(brake, brake).replace(r#""feature":0"#, r#""feature":1,"name":"speed""#),
+                r#"at root: feature 1 is named "height", not "speed""#.to_owned(),
+            ),
+        ];
+        for (text, message) in wrong {
+            assert_eq!(read(&text), Err(message), "{text}");
+        }
+    }
+
+    /// JSON has no infinities, but other formats that serde reads do.
+    #[test]
+    fn a_threshold_is_a_finite_number() {
+        for threshold in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            let leaf = || Box::new(Tree::Leaf(0).to_json(&problem()));
+            let json = TreeJson {
+                feature: Some(0),
+                threshold: Some(threshold),
+                yes: Some(leaf()),
+                no: Some(leaf()),
+                ..TreeJson::default()
+            };
+            let message = json.check(&problem()).unwrap_err().to_string();
+            assert_eq!(message, format!("at root: the threshold is {threshold}: it must be a finite number"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_such_an_object_is_refused() {
+        let wrong = [
+            (r#"{"action":0,"colour":1}"#, "unknown field `colour`"),
+            (r#"{"action":0,"action":0}"#, "duplicate field `action`"),
+            (r#"{"action":-1}"#, "invalid value: integer `-1`"),
+            (r#"{"action":0.5}"#, "invalid type: floating point `0.5`"),
+            (r#"{"action":"brake"}"#, "invalid type: string \"brake\""),
+            (r#"{"feature":0,"threshold":1e999}"#, "number out of range"),
+            (r#"{"feature":0,"threshold":1,"true":{"action""#, "EOF while parsing"),
+            ("3", "invalid type: integer `3`"),
+        ];
+        for (text, message) in wrong {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

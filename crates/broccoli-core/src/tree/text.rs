@@ -85,3 +85,56 @@ impl Display for OneLine<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Objective, Thresholds};
+
+    #[test]
+    fn nested_trees_in_both_forms() {
+        let problem = Problem::builder()
+            .dimension("speed", Thresholds::none())
+            .dimension("height", Thresholds::none())
+            .action("brake", 0.0)
+            .action("coast", 1.0)
+            .initial([0.0])
+            .objective(Objective::reach(1))
+            .build()
+            .unwrap();
+        let leaf = Tree::Leaf;
+        let yes = |inner| Tree::node(0, -0.5, inner, leaf(1));
+        let no = |inner| Tree::node(1, 1e-7, leaf(0), inner);
+        let forms = [
+            (leaf(1), "coast", "coast\n"),
+            (
+                yes(no(leaf(1))),
+                "speed >= -0.5 ? (height >= 0.0000001 ? brake : coast) : coast",
+                "\
+speed >= -0.5
+├─ yes: height >= 0.0000001
+│  ├─ yes: brake
+│  └─ no:  coast
+└─ no:  coast
+",
+            ),
+            (
+                no(yes(yes(leaf(0)))),
+                "height >= 0.0000001 ? brake : (speed >= -0.5 ? (speed >= -0.5 ? brake : coast) : coast)",
+                "\
+height >= 0.0000001
+├─ yes: brake
+└─ no:  speed >= -0.5
+   ├─ yes: speed >= -0.5
+   │  ├─ yes: brake
+   │  └─ no:  coast
+   └─ no:  coast
+",
+            ),
+        ];
+        for (tree, one_line, drawing) in forms {
+            assert_eq!(tree.one_line(&problem).to_string(), one_line);
+            assert_eq!(tree.drawing(&problem).to_string(), drawing);
+        }
+    }
+}

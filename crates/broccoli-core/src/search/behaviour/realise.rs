@@ -21,7 +21,7 @@ pub(super) fn smallest_tree(problem: &Problem, labels: &[Labelled], depth: u32, 
 }
 
 /// The fewest predicate nodes, at most `nodes`, of a tree that agrees with the labels.
-fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Option<u64> {
+pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Option<u64> {
     if is_uniform(labels) {
         return Some(0);
     }

@@ -5,34 +5,44 @@
 //! untried label. Every tree's run is one path of this walk; trees that act alike are the same path.
 //!
 //! The machine knows nothing of systems: it says what to do next ([`Ask`]) and is told what happened,
-//! a verdict and a cell. It keeps *marks*, places to come back to, as a stack that its driver mirrors.
+//! a verdict and a cell. The places it may come back to are its *marks*, a stack that its driver
+//! mirrors, and its *leaves* (below).
 //!
-//! **Goal and cuts.** The walk looks for behaviours that are better than its incumbent (value v,
-//! size s): a better value within all the nodes allowed, or the same value with fewer than s nodes. So
-//! at any moment there is an *allowance*: the number of nodes that the behaviour may need, given the
-//! value it can still reach, or none at all, and then the walk fails. When it is done, no better
-//! behaviour exists within the cut: with no cut the incumbent is optimal and the smallest.
+//! **Allowance.** The walk looks for behaviours better than its incumbent (value v, size s): a better
+//! value within all the nodes allowed, or the same value with fewer than s nodes. So at any moment
+//! there is an allowance: how many nodes the behaviour may need, given the best value it can still
+//! have; or none, and then it fails. When the walk is done no better behaviour exists.
+//!
+//! **Rounds.** A `reach` walk has a cut: a trace that has taken so many steps is set aside as a leaf of
+//! the round. The next round, with a later cut, goes on from the leaves. So the traces lengthen
+//! together, the first solution found is nearly the best one, and yet no transition is asked for
+//! twice.
 
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
+use super::leaves::{Leaf, Leaves};
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
-use crate::tree::Tree;
 
 /// What the driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// Start a trace from this initial state, and tell.
+    /// Start a trace from this initial state, and [`Walk::tell`].
     Reset { initial: usize },
-    /// Set a mark here if `mark`; then apply the action, and tell.
+    /// Set a mark here if `mark`; then apply the action, and [`Walk::tell`].
     Step { mark: bool, action: usize },
     /// Drop the `drop` last marks, go back to the last one that is left, drop it too unless `keep`;
-    /// then apply the action, and tell.
+    /// then apply the action, and [`Walk::tell`].
     Return { drop: usize, keep: bool, action: usize },
+    /// Remember this place as the next leaf of the round, and [`Walk::resume`].
+    Leave,
+    /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
+    /// action, and [`Walk::tell`].
+    Enter { leaf: usize, mark: bool, action: usize },
     /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
-    /// it, then call [`Walk::resume`].
+    /// it, and [`Walk::resume`].
     Found { value: u64, size: Cost },
-    /// There is nothing left to ask.
+    /// The round is over. If it has left leaves, there can be another: [`Walk::next_round`].
     Done,
 }
 
@@ -41,28 +51,26 @@ pub(super) enum Ask {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The label tried first, by the guide; and the next one to try.
-    guided: u16,
+    /// The next label to try.
     next: u16,
-    /// The state of the walk when it was reached.
     at: Position,
 }
 
 /// Where a walk is.
-#[derive(Clone, Copy, Debug)]
-struct Position {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
     /// Which trace is being run, counted in the order of the walk.
-    trace: u32,
+    pub(super) trace: u32,
     /// Its steps so far.
-    steps: u64,
+    pub(super) steps: u64,
     /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
     /// (`survive`).
-    worst: u64,
+    pub(super) worst: u64,
 }
 
-/// What ended the walks that failed, and how often labels were tried.
+/// What ended behaviours, and what became of labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(super) struct Counts {
     pub(super) complete: u64,
     pub(super) bound: u64,
     pub(super) violated: u64,
@@ -74,53 +82,55 @@ pub(super) struct Walk<S: Store> {
     objective: Objective,
     actions: u16,
     nodes: Cost,
-    /// `reach`: no trace is run further than this.
+    /// `reach`: where a trace is set aside for the next round.
     cut: u64,
     incumbent: Option<(u64, Cost)>,
     space: VersionSpace<S>,
     labels: Labels,
     /// The slots of the labelled cells, in order.
     slots: Vec<Slot>,
+    /// Per labelled cell, the steps of its trace when it was labelled.
+    labelled_at: Vec<u64>,
     frames: Vec<Frame>,
     at: Position,
     /// The initial states: first those whose traces are complete or running, in that order.
     order: Vec<u32>,
     /// Per initial state, how often its trace failed.
     failures: Vec<u64>,
-    /// Scratch: the cell of the frame gone back to.
+    /// The cell of the frame or leaf gone back to.
     cell: Vec<u16>,
-    /// A trace was stopped by the cut, so that being done proves less than without it.
-    was_cut: bool,
-    ends: Ends,
-    /// Says which label to try first.
-    guide: Option<Guide>,
-    /// Per number of the step and cost of the behaviour after it, the transitions asked for.
-    histogram: Histogram,
+    /// The leaves of the last round, which one is next, and those of this round.
+    old_leaves: Leaves,
+    next_leaf: usize,
+    leaves: Leaves,
+    counts: Counts,
+    /// By the number of a step, and the cost of the behaviour after it: the transitions asked for.
+    transitions: Vec<[u64; COSTS]>,
 }
 
+/// How many costs are counted apart; greater ones count as the last.
+const COSTS: usize = 16;
+
 impl<S: Store> Walk<S> {
-    /// A walk for trees of at most `nodes` predicates. With `cut`, `reach` traces run no further.
-    pub(super) fn new(
-        problem: &Problem,
-        nodes: u64,
-        cut: Option<u64>,
-        incumbent: Option<(u64, Cost)>,
-    ) -> Self {
+    /// A walk for trees of at most `nodes` predicates, whose first round ends at `cut`.
+    pub(super) fn new(problem: &Problem, nodes: u64, cut: u64, incumbent: Option<(u64, Cost)>) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
-        let depth = problem.limits().depth();
         let objective = problem.objective();
         let nodes = Cost::try_from(nodes).unwrap_or(Cost::MAX);
         Walk {
             objective,
             actions: actions as u16,
             nodes,
-            cut: cut.unwrap_or(u64::MAX).min(objective.horizon()),
+            cut,
             incumbent,
             labels: Labels::new(&thresholds),
-            space: VersionSpace::new(thresholds, actions, depth, nodes),
+            leaves: Leaves::new(thresholds.len()),
+            old_leaves: Leaves::new(thresholds.len()),
+            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), nodes),
             slots: Vec::new(),
+            labelled_at: Vec::new(),
             frames: Vec::new(),
             at: Position {
                 trace: 0,
@@ -133,19 +143,27 @@ impl<S: Store> Walk<S> {
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
-            was_cut: false,
-            ends: Ends::default(),
-            guide: None,
-            histogram: Histogram::default(),
+            next_leaf: 0,
+            counts: Counts::default(),
+            transitions: Vec::new(),
         }
     }
 
-    /// Begins: runs the first trace.
+    /// Begins the first round.
     pub(super) fn start(&mut self) -> Ask {
         self.start_trace()
     }
 
-    /// Goes on after the answer to a [`Ask::Reset`], [`Ask::Step`] or [`Ask::Return`].
+    /// Begins another round, which goes on from the leaves of the last one.
+    pub(super) fn next_round(&mut self, cut: u64) -> Ask {
+        self.cut = cut;
+        self.next_leaf = 0;
+        std::mem::swap(&mut self.leaves, &mut self.old_leaves);
+        self.leaves.clear();
+        self.go_back()
+    }
+
+    /// Goes on after the answer to [`Ask::Reset`], [`Ask::Step`] or [`Ask::Return`].
     #[inline]
     pub(super) fn tell(&mut self, verdict: Verdict, cell: &[u16]) -> Ask {
         match (self.objective, verdict) {
@@ -156,24 +174,29 @@ impl<S: Store> Walk<S> {
             }
             (Objective::Survive { .. }, Verdict::Satisfied) => self.complete_trace(),
             (Objective::Reach { .. }, Verdict::Violated) => {
-                self.ends.violated += 1;
+                self.counts.violated += 1;
                 self.fail()
             }
             (Objective::Survive { .. }, Verdict::Violated) => {
                 self.at.worst = self.at.worst.min(self.at.steps);
-                if self.allowance(self.at.worst).is_some_and(|most| self.space.cost() <= most) {
+                if self.is_allowed(self.allowance(self.at.worst)) {
                     self.complete_trace()
                 } else {
-                    self.ends.violated += 1;
+                    self.counts.violated += 1;
                     self.fail()
                 }
             }
         }
     }
 
-    /// Goes on after [`Ask::Found`].
+    /// Goes on after [`Ask::Leave`] or [`Ask::Found`].
     pub(super) fn resume(&mut self) -> Ask {
         self.go_back()
+    }
+
+    /// Value and size of the best behaviour so far.
+    pub(super) fn incumbent(&self) -> Option<(u64, Cost)> {
+        self.incumbent
     }
 
     /// The labelled cells of the present behaviour, in the order in which they were reached.
@@ -181,113 +204,125 @@ impl<S: Store> Walk<S> {
         (0..self.space.len()).map(|index| (self.space.point(index), self.space.label(index)))
     }
 
-    /// Whether a trace was stopped by the cut.
-    pub(super) fn was_cut(&self) -> bool {
-        self.was_cut
+    /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
+    /// single trace.
+    pub(super) fn steps_beyond(&self, size: Cost) -> u64 {
+        let first = (0..self.space.len()).find(|&index| self.space.cost_of_first(index + 1) >= size);
+        match first {
+            _ if size == 0 => self.at.steps,
+            Some(index) => self.at.steps.saturating_sub(self.labelled_at[index]),
+            None => 0,
+        }
     }
 
-    pub(super) fn ends(&self) -> Ends {
-        self.ends
+    /// What the leaves of this round take in memory.
+    pub(super) fn leaf_bytes(&self) -> usize {
+        self.leaves.bytes()
     }
 
-    pub(super) fn histogram(&self) -> &Histogram {
-        &self.histogram
+    /// Whether this round left leaves.
+    pub(super) fn has_leaves(&self) -> bool {
+        !self.leaves.is_empty()
     }
 
-    /// How many nodes a behaviour may need whose value can be at best `value`.
+    /// What ended behaviours so far.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How many transitions were asked for whose number is in `steps` and after which the behaviour
+    /// needs at most `nodes` predicates.
+    pub(super) fn transitions(&self, steps: std::ops::RangeInclusive<u64>, nodes: Cost) -> u64 {
+        let costs = (nodes as usize).min(COSTS - 1);
+        let counted = self.transitions.iter().zip(0..).filter(|(_, step)| steps.contains(step));
+        counted.map(|(by_cost, _)| by_cost[..=costs].iter().sum::<u64>()).sum()
+    }
+
+    /// How many nodes a behaviour may need whose value is at best `value`.
     #[inline]
     fn allowance(&self, value: u64) -> Option<Cost> {
-        let Some((best, size)) = self.incumbent else {
-            return Some(self.nodes);
-        };
-        if value == best {
-            size.checked_sub(1)
-        } else {
-            self.objective.is_better(value, best).then_some(self.nodes)
+        match self.incumbent {
+            None => Some(self.nodes),
+            Some((best, size)) if value == best => size.checked_sub(1),
+            Some((best, _)) => self.objective.is_better(value, best).then_some(self.nodes),
         }
     }
 
-    /// The allowance for one more step of the present trace, or none if it must not be made.
     #[inline]
-    fn allowance_for_step(&mut self) -> Option<Cost> {
-        match self.objective {
-            Objective::Reach { .. } => {
-                if self.at.steps >= self.cut {
-                    self.was_cut = true;
-                    return None;
-                }
-                self.allowance(self.at.worst.max(self.at.steps + 1))
-            }
+    fn is_allowed(&self, allowance: Option<Cost>) -> bool {
+        allowance.is_some_and(|most| self.space.cost() <= most)
+    }
+
+    /// The allowance for one more step of the present trace, if the behaviour is within it.
+    #[inline]
+    fn allowance_for_step(&self) -> Option<Cost> {
+        let allowance = match self.objective {
+            Objective::Reach { horizon } if self.at.steps >= horizon => None,
+            Objective::Reach { .. } => self.allowance(self.at.worst.max(self.at.steps + 1)),
             Objective::Survive { .. } => self.allowance(self.at.worst),
-        }
+        };
+        allowance.filter(|&most| self.space.cost() <= most)
     }
 
     /// In a running trace: the next step, forced or chosen.
     #[inline]
     fn act(&mut self, cell: &[u16]) -> Ask {
-        if matches!(self.objective, Objective::Survive { .. }) && self.at.steps == self.at.worst {
+        let is_reach = matches!(self.objective, Objective::Reach { .. });
+        if !is_reach && self.at.steps == self.at.worst {
             return self.complete_trace();
         }
-        let Some(most) = self.allowance_for_step().filter(|&most| self.space.cost() <= most) else {
-            self.ends.bound += 1;
+        let Some(most) = self.allowance_for_step() else {
+            self.counts.bound += 1;
             return self.fail();
         };
+        if is_reach && self.at.steps >= self.cut {
+            return self.leave(cell);
+        }
+        let (mark, action) = self.choose_action(cell, most);
+        self.step(Ask::Step { mark, action })
+    }
+
+    /// The action in a cell, forced or chosen, and whether another one may be possible.
+    #[inline]
+    fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
         let space = &self.space;
         let (slot, label) = self.labels.find(cell, |index| (space.point(index), space.label(index)));
         match label {
-            Some(label) => self.step(Ask::Step { mark: false, action: usize::from(label) }),
+            Some(label) => (false, usize::from(label)),
             None => self.branch(cell, slot, most),
         }
     }
 
-    /// From now on, tries the labels of this tree first.
-    pub(super) fn follow(&mut self, guide: Guide) {
-        self.guide = Some(guide);
-    }
-
     /// In an unlabelled cell: the first label that is possible. If another one may be, a frame
     /// remembers it.
-    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> Ask {
-        let guided = self.guide.as_ref().map_or(0, |guide| guide.label(cell));
-        let Some((label, next)) = self.choose(cell, slot, guided, 0, most) else {
-            // Cannot be: a tree that agrees with the behaviour so far has some label for this cell.
-            debug_assert!(false, "a realisable behaviour has a label for every cell");
-            return self.fail();
-        };
+    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
+        let chosen = self.choose(cell, slot, 0, most);
+        debug_assert!(chosen.is_some(), "a tree that agrees with the behaviour has a label for every cell");
+        let (label, next) = chosen.unwrap_or_default();
         if let Some(next) = next {
-            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, guided, next, at: self.at });
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, next, at: self.at });
         }
-        self.step(Ask::Step { mark: next.is_some(), action: usize::from(label) })
+        (next.is_some(), usize::from(label))
     }
 
-    /// Labels the cell by the first choice from `first` on that is possible within `most` nodes. Returns
-    /// the label, and the next choice that is not refuted.
-    fn choose(
-        &mut self,
-        cell: &[u16],
-        slot: Slot,
-        guided: u16,
-        first: u16,
-        most: Cost,
-    ) -> Option<(u16, Option<u16>)> {
-        for choice in first..self.actions {
-            let label = choice_label(guided, choice);
+    /// Gives the cell the first label from `first` on that is possible within `most` nodes. Returns it,
+    /// and the next label that is not refuted.
+    fn choose(&mut self, cell: &[u16], slot: Slot, first: u16, most: Cost) -> Option<(u16, Option<u16>)> {
+        for label in first..self.actions {
             // If no other label is possible the last one is, and need not be looked at twice.
-            let is_last = first == 0 && choice + 1 == self.actions;
+            let is_last = first == 0 && label + 1 == self.actions;
             if (is_last || !self.space.refutes(cell, label, most, 0)) && self.space.push(cell, label) {
                 if self.space.cost() <= most {
-                    self.ends.realisable += 1;
+                    self.counts.realisable += 1;
                     self.set_label(cell, slot, label);
-                    let may_be = |choice: &u16| {
-                        !self.space.refutes(cell, choice_label(guided, *choice), most, 1)
-                    };
-                    let next = (choice + 1..self.actions).find(may_be);
-                    self.ends.unrealisable += u64::from(next.unwrap_or(self.actions) - choice - 1);
+                    let may_be = |label: &u16| !self.space.refutes(cell, *label, most, 1);
+                    let next = (label + 1..self.actions).find(may_be);
+                    self.counts.unrealisable += u64::from(next.unwrap_or(self.actions) - label - 1);
                     return Some((label, next));
                 }
                 self.space.pop();
             }
-            self.ends.unrealisable += 1;
+            self.counts.unrealisable += 1;
         }
         None
     }
@@ -302,12 +337,17 @@ impl<S: Store> Walk<S> {
         }
         self.labels.set(slot, label, index);
         self.slots.push(slot);
+        self.labelled_at.push(self.at.steps);
     }
 
     #[inline]
     fn step(&mut self, ask: Ask) -> Ask {
         self.at.steps += 1;
-        self.histogram.count(self.at.steps, self.space.cost());
+        let step = self.at.steps as usize;
+        if step >= self.transitions.len() {
+            self.transitions.resize(step + step / 2 + 1, [0; COSTS]);
+        }
+        self.transitions[step][(self.space.cost() as usize).min(COSTS - 1)] += 1;
         ask
     }
 
@@ -316,13 +356,13 @@ impl<S: Store> Walk<S> {
         self.go_back()
     }
 
-    /// Goes back to the last cell with a label that is still to be tried.
+    /// Goes back to the last cell with a label that is still to be tried, or on to the next leaf.
     fn go_back(&mut self) -> Ask {
         let mut drop = 0;
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, guided, next, at }) = self.frames.last() else {
-                break Ask::Done;
+            let Some(&Frame { labelled, next, at }) = self.frames.last() else {
+                break None;
             };
             let labelled = labelled as usize;
             cell.clear();
@@ -331,8 +371,8 @@ impl<S: Store> Walk<S> {
             self.unlabel(labelled);
             self.at = at;
             // The incumbent may be better than when the frame was made.
-            let allowed = self.allowance_for_step().filter(|&most| self.space.cost() <= most);
-            let chosen = allowed.and_then(|most| self.choose(&cell, slot, guided, next, most));
+            let allowance = self.allowance_for_step();
+            let chosen = allowance.and_then(|most| self.choose(&cell, slot, next, most));
             let next = chosen.and_then(|(_, next)| next);
             match (next, self.frames.last_mut()) {
                 (Some(next), Some(frame)) => frame.next = next,
@@ -342,13 +382,14 @@ impl<S: Store> Walk<S> {
             }
             match chosen {
                 Some((label, _)) => {
-                    break self.step(Ask::Return { drop, keep: next.is_some(), action: usize::from(label) });
+                    let action = usize::from(label);
+                    break Some(self.step(Ask::Return { drop, keep: next.is_some(), action }));
                 }
                 None => drop += 1,
             }
         };
         self.cell = cell;
-        ask
+        ask.unwrap_or_else(|| self.enter())
     }
 
     /// Takes back all labels but the first `count`.
@@ -356,20 +397,75 @@ impl<S: Store> Walk<S> {
         for slot in self.slots.drain(count..).rev() {
             self.labels.clear(slot);
         }
+        self.labelled_at.truncate(count);
         self.space.pop_to(count);
+        self.leaves.share_at_most(count);
+    }
+
+    /// Sets the present trace aside for the next round.
+    fn leave(&mut self, cell: &[u16]) -> Ask {
+        let started = &self.order[..=self.at.trace as usize];
+        let space = &self.space;
+        let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
+        self.leaves.push(Leaf { at: self.at, cell, started }, space.len(), labels);
+        Ask::Leave
+    }
+
+    /// Goes on from the next leaf of the last round that may lead to something better.
+    fn enter(&mut self) -> Ask {
+        let leaves = std::mem::take(&mut self.old_leaves);
+        let ask = loop {
+            let index = self.next_leaf;
+            if index >= leaves.len() {
+                self.unlabel(0);
+                break Ask::Done;
+            }
+            self.next_leaf += 1;
+            self.unlabel(leaves.shared(index));
+            for (cell, label, steps) in leaves.labels(index) {
+                self.label_again(cell, label, steps);
+            }
+            let Leaf { at, cell, started } = leaves.leaf(index);
+            self.at = at;
+            for (place, initial) in started.iter().enumerate() {
+                let found = self.order[place..].iter().position(|other| other == initial);
+                self.order.swap(place, place + found.unwrap_or(0));
+            }
+            match self.allowance_for_step() {
+                Some(most) => {
+                    let (mark, action) = self.choose_action(cell, most);
+                    break self.step(Ask::Enter { leaf: index, mark, action });
+                }
+                None => self.counts.bound += 1,
+            }
+        };
+        self.old_leaves = leaves;
+        ask
+    }
+
+    /// Gives a cell the label that it had in an earlier round.
+    fn label_again(&mut self, cell: &[u16], label: u16, steps: u64) {
+        let pushed = self.space.push(cell, label);
+        debug_assert!(pushed, "what was realisable is so again");
+        let space = &self.space;
+        let known = |index: usize| (space.point(index), space.label(index));
+        // The point is there already, but its cell has no label in the table yet.
+        let slot = self.labels.find(cell, known).0;
+        self.at.steps = steps;
+        self.set_label(cell, slot, label);
     }
 
     fn complete_trace(&mut self) -> Ask {
         // The value can only have become worse with this trace.
-        if self.allowance(self.at.worst).is_none_or(|most| self.space.cost() > most) {
-            self.ends.bound += 1;
+        if !self.is_allowed(self.allowance(self.at.worst)) {
+            self.counts.bound += 1;
             return self.fail();
         }
         self.at.trace += 1;
         if (self.at.trace as usize) < self.order.len() {
             return self.start_trace();
         }
-        self.ends.complete += 1;
+        self.counts.complete += 1;
         let (value, size) = (self.at.worst, self.space.cost());
         self.incumbent = Some((value, size));
         Ask::Found { value, size }
@@ -386,66 +482,5 @@ impl<S: Store> Walk<S> {
         self.order.swap(first, place);
         self.at.steps = 0;
         Ask::Reset { initial: self.order[first] as usize }
-    }
-}
-
-/// The labels in the order in which they are tried: the guided one, then the others in their order.
-#[inline]
-fn choice_label(guided: u16, choice: u16) -> u16 {
-    match choice {
-        0 => guided,
-        _ if choice <= guided => choice - 1,
-        _ => choice,
-    }
-}
-
-/// A tree over cells that says which label to try first.
-pub(super) enum Guide {
-    Leaf(u16),
-    Node { dimension: usize, k: u16, sides: Box<[Guide; 2]> },
-}
-
-impl Guide {
-    /// The guide that a tree of the problem gives.
-    pub(super) fn new(problem: &Problem, tree: &Tree) -> Guide {
-        match tree {
-            Tree::Leaf(action) => Guide::Leaf(*action as u16),
-            Tree::Node { dimension, threshold, yes, no } => {
-                let below = problem.dimensions()[*dimension].thresholds.rank(*threshold);
-                let sides = Box::new([Guide::new(problem, no), Guide::new(problem, yes)]);
-                Guide::Node { dimension: *dimension, k: below.saturating_sub(1), sides }
-            }
-        }
-    }
-
-    fn label(&self, cell: &[u16]) -> u16 {
-        let mut guide = self;
-        loop {
-            match guide {
-                Guide::Leaf(label) => return *label,
-                Guide::Node { dimension, k, sides } => guide = &sides[usize::from(cell[*dimension] > *k)],
-            }
-        }
-    }
-}
-
-/// Counts transitions by the number of their step and the cost of the behaviour after it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
-    /// Per step, transitions of any cost; then per step and cost below [`Histogram::COSTS`].
-    steps: Vec<[u64; Self::COSTS]>,
-}
-
-impl Histogram {
-    /// Costs from this one less one on are counted together.
-    const COSTS: usize = 16;
-
-    #[inline]
-    fn count(&mut self, step: u64, cost: Cost) {
-        let step = step as usize;
-        if step >= self.steps.len() {
-            self.steps.resize(step + step / 2 + 1, [0; Self::COSTS]);
-        }
-        self.steps[step][(cost as usize).min(Self::COSTS - 1)] += 1;
     }
 }

@@ -1,0 +1,271 @@
+//! Black boxes that misbehave: what every engine says about them, and that nothing found is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use broccoli_core::problem::{
+    ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
+    Thresholds, Verdict,
+};
+use broccoli_core::search::{Engine, Event, Failure, Search, Solution};
+use broccoli_core::tree::Trace;
+use broccoli_tests::wall::ENGINES;
+
+/// What is wrong with a [`Token`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    /// `reset` fails from positions above 5.
+    Reset,
+    /// `reset` writes NaN in this dimension from positions above 5.
+    NaNAtReset(usize),
+    /// The step from 6 to 5 fails.
+    Step,
+    /// The step from 6 to 5 writes NaN in this dimension.
+    NaN(usize),
+    /// `save` fails at position 6.
+    Save,
+    /// `restore` fails at position 6.
+    Restore,
+}
+
+/// A token on a line: "right" moves it up by 1, "left" down. The goal is position 5, so that what
+/// starts above can only get there by "left" all the way; below 0 and above 10 is violated.
+/// Observed are the position and, to have a second dimension, its square.
+struct Token {
+    position: i32,
+    fault: Fault,
+    come_back: ComeBack,
+    shared: Arc<Shared>,
+}
+
+/// What all tokens of a factory share: a count of all steps, and whether to fail from now on.
+#[derive(Default)]
+struct Shared {
+    steps: AtomicU64,
+    unplugged: AtomicBool,
+}
+
+const LEFT: usize = 1;
+
+impl Token {
+    fn reply(&self, observation: &mut [f64]) -> Reply {
+        observation.copy_from_slice(&[f64::from(self.position), f64::from(self.position.pow(2))]);
+        match self.position {
+            5 => Verdict::Satisfied,
+            0..=10 => Verdict::Running,
+            _ => Verdict::Violated,
+        }
+        .into()
+    }
+}
+
+impl System for Token {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.position = initial.values()[0] as i32;
+        let reply = self.reply(observation);
+        match self.fault {
+            Fault::Reset if self.position > 5 => return Err(SystemError::new("no such place")),
+            Fault::NaNAtReset(dimension) if self.position > 5 => observation[dimension] = f64::NAN,
+            _ => {}
+        }
+        Ok(reply)
+    }
+
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.shared.steps.fetch_add(1, Relaxed);
+        if self.shared.unplugged.load(Relaxed) {
+            return Err(SystemError::new("unplugged"));
+        }
+        let from = self.position;
+        self.position += if action == LEFT { -1 } else { 1 };
+        let reply = self.reply(observation);
+        match self.fault {
+            Fault::Step if (from, action) == (6, LEFT) => return Err(SystemError::new("out of paper")),
+            Fault::NaN(dimension) if (from, action) == (6, LEFT) => observation[dimension] = f64::NAN,
+            _ => {}
+        }
+        Ok(reply)
+    }
+
+    fn come_back(&self) -> ComeBack {
+        self.come_back
+    }
+
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        if self.fault == Fault::Save && self.position == 6 {
+            return Err(SystemError::new("disk full"));
+        }
+        state.extend_from_slice(&self.position.to_le_bytes());
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        let bytes = state.try_into().map_err(|_| SystemError::new("not a saved state"))?;
+        self.position = i32::from_le_bytes(bytes);
+        if self.fault == Fault::Restore && self.position == 6 {
+            return Err(SystemError::new("disk gone"));
+        }
+        Ok(())
+    }
+}
+
+fn tokens(fault: Fault, come_back: ComeBack, shared: &Arc<Shared>) -> impl SystemFactory + use<> {
+    let shared = Arc::clone(shared);
+    move || {
+        let token = Token { position: 0, fault, come_back, shared: Arc::clone(&shared) };
+        Ok(Box::new(token) as Box<dyn System>)
+    }
+}
+
+fn problem(objective: Objective) -> Problem {
+    let position = Thresholds::grid(0.0, 10.0, 1.0).expect("a grid");
+    Problem::builder()
+        .dimension("position", position)
+        .dimension("square", Thresholds::list([8.0, 50.0]).expect("a list"))
+        .action("right", 1.0)
+        .action("left", -1.0)
+        .initials([[2.0], [8.0]].map(InitialState::from))
+        .objective(objective)
+        .depth(1)
+        .build()
+        .expect("a problem")
+}
+
+/// What a search on tokens with this fault says; it must fail.
+fn failure(engine: Engine, fault: Fault, come_back: ComeBack) -> Failure {
+    let factory = tokens(fault, come_back, &Arc::default());
+    let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+    *ended.expect_err("the fault is met")
+}
+
+const WAYS: [ComeBack; 3] = [ComeBack::Replay, ComeBack::Snapshot, ComeBack::Clone];
+
+#[test]
+fn without_a_fault_the_token_gets_there() {
+    for engine in ENGINES {
+        for come_back in WAYS {
+            let factory = tokens(Fault::None, come_back, &Arc::default());
+            let outcome = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run().unwrap();
+            let best = outcome.best.map(|best| (best.value, best.tree.size()));
+            assert_eq!(best, Some((3, 1)), "{engine:?}, {come_back:?}");
+        }
+    }
+}
+
+/// Every fault lies where each engine must pass: on the only way from the second initial state.
+#[test]
+fn every_engine_names_the_place() {
+    let faults = [
+        (Fault::Reset, "the system failed at reset from initial state 1: no such place"),
+        (
+            Fault::NaNAtReset(0),
+            r#"the observation is NaN in dimension "position" at step 0 from initial state 1"#,
+        ),
+        (
+            Fault::NaNAtReset(1),
+            r#"the observation is NaN in dimension "square" at step 0 from initial state 1"#,
+        ),
+        (Fault::Step, r#"the system failed at step 3 (action "left") from initial state 1: out of paper"#),
+        (Fault::NaN(0), r#"the observation is NaN in dimension "position" at step 3 from initial state 1"#),
+        (Fault::NaN(1), r#"the observation is NaN in dimension "square" at step 3 from initial state 1"#),
+    ];
+    for (fault, message) in faults {
+        for engine in ENGINES {
+            for come_back in WAYS {
+                let failure = failure(engine, fault, come_back);
+                assert_eq!(failure.to_string(), message, "{engine:?}, {come_back:?}");
+                assert_eq!(failure.engine, engine);
+                assert_eq!(failure.best, None);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_system_that_does_not_start() {
+    let factory = || Err(SystemError::new("no licence found"));
+    for engine in ENGINES {
+        let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+        let failure = ended.unwrap_err();
+        assert_eq!(failure.to_string(), "the system could not be started: no licence found");
+        assert_eq!((failure.best, failure.statistics.queries), (None, 0), "{engine:?}");
+    }
+}
+
+/// Only the behaviour engine comes back to states; the others must not even try.
+#[test]
+fn states_that_cannot_be_saved_or_restored() {
+    for come_back in [ComeBack::Snapshot, ComeBack::Clone] {
+        for (fault, doing) in [(Fault::Save, "saving"), (Fault::Restore, "restoring")] {
+            let mut failures = 0;
+            for engine in ENGINES {
+                let factory = tokens(fault, come_back, &Arc::default());
+                let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+                match (engine, ended) {
+                    (Engine::Behaviour, Err(failure)) => {
+                        failures += 1;
+                        let place = format!("at {doing} its state at step 2 from initial state 1: disk ");
+                        assert!(failure.to_string().contains(&place), "{failure}");
+                        assert!(matches!(failure.error, RunError::ComeBack { .. }));
+                    }
+                    (_, ended) => assert!(ended.is_ok(), "{engine:?}, {come_back:?}: {ended:?}"),
+                }
+            }
+            assert_eq!(failures, 1, "{fault:?}, {come_back:?}");
+        }
+    }
+}
+
+/// Runs a search whose first incumbent pulls the plug. To survive 40 steps takes a predicate, so an
+/// engine that has a leaf has to go on for a better tree, and one that has a better tree has to rule
+/// out leaves. Returns the failure and the last incumbent.
+fn unplugged(engine: Engine, come_back: ComeBack, shared: &Arc<Shared>) -> (Failure, Option<Solution>) {
+    let problem = problem(Objective::survive(40));
+    let factory = tokens(Fault::None, come_back, shared);
+    let mut last = None;
+    let mut observer = |event: Event<'_>| {
+        if let Event::Improved(solution) = event {
+            last = Some(solution.clone());
+            shared.unplugged.store(true, Relaxed);
+        }
+    };
+    let ended = Search::new(&problem, &factory).engine(engine).observer(&mut observer).run();
+    (*ended.expect_err("the search goes on after its first incumbent"), last)
+}
+
+#[test]
+fn the_best_tree_found_before_a_failure_is_kept() {
+    for engine in ENGINES {
+        for come_back in WAYS {
+            let (failure, last) = unplugged(engine, come_back, &Arc::default());
+            assert!(failure.to_string().ends_with("unplugged"), "{failure}");
+            assert_eq!(failure.best, last, "{engine:?}, {come_back:?}");
+
+            let (best, problem) = (failure.best.unwrap(), problem(Objective::survive(40)));
+            let healthy = tokens(Fault::None, come_back, &Arc::default());
+            let values = (0..2).map(|initial| {
+                let trace = Trace::run(&problem, &healthy, &best.tree, initial).unwrap();
+                trace.value(problem.objective()).unwrap()
+            });
+            assert_eq!(values.min(), Some(best.value), "{engine:?}, {come_back:?}");
+        }
+    }
+}
+
+/// Also those of the tree, or the walk, in the middle of which the system failed.
+#[test]
+fn every_query_before_a_failure_is_counted() {
+    for engine in ENGINES {
+        let shared = Arc::default();
+        let (failure, _) = unplugged(engine, ComeBack::Clone, &shared);
+        assert_eq!(failure.statistics.queries, shared.steps.load(Relaxed), "{engine:?}");
+
+        let shared = Arc::default();
+        let factory = tokens(Fault::Step, ComeBack::Clone, &shared);
+        let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+        let statistics = ended.unwrap_err().statistics;
+        assert_eq!(statistics.queries, shared.steps.load(Relaxed), "{engine:?}");
+        assert!(statistics.traces > 0, "{engine:?}");
+    }
+}

@@ -1,0 +1,158 @@
+//! What the behaviour engine asks of a system, against brute force: only transitions that some tree
+//! within the limits makes, none of them twice for `reach`, and all that any proof needs.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use broccoli_core::problem::{ComeBack, InitialState, Objective, Reply, System, SystemError, SystemFactory};
+use broccoli_core::search::{Engine, Outcome, Search};
+use broccoli_tests::oracle;
+use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::table::TableProblem;
+use broccoli_tests::wall::run;
+
+const MOST_TREES: u64 = 1_000;
+
+/// A transition: the initial state, and the actions up to and with it.
+type Transition = (usize, Vec<usize>);
+
+/// A system that writes down every transition it is asked for, though not those replayed.
+struct Recorder {
+    system: Box<dyn System>,
+    path: Transition,
+    paths: Vec<Transition>,
+    asked: Arc<Mutex<Vec<Transition>>>,
+}
+
+impl System for Recorder {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.path = (initial.values()[0] as usize, Vec::new());
+        self.system.reset(initial, observation)
+    }
+
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.path.1.push(action);
+        self.asked.lock().unwrap().push(self.path.clone());
+        self.system.step(action, observation)
+    }
+
+    fn come_back(&self) -> ComeBack {
+        ComeBack::Snapshot
+    }
+
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        state.extend_from_slice(&self.paths.len().to_le_bytes());
+        self.paths.push(self.path.clone());
+        self.system.save(state)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        let (path, state) = state.split_at(size_of::<usize>());
+        self.path = self.paths[usize::from_le_bytes(path.try_into().unwrap())].clone();
+        self.system.restore(state)
+    }
+}
+
+/// Solves the problem; also every transition asked for, in order.
+fn solve(table: &TableProblem) -> (Outcome, Vec<Transition>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let inner = table.factory(ComeBack::Snapshot);
+    let record = Arc::clone(&asked);
+    let factory = move || {
+        let recorder = Recorder {
+            system: inner.make()?,
+            path: (0, Vec::new()),
+            paths: Vec::new(),
+            asked: Arc::clone(&record),
+        };
+        Ok(Box::new(recorder) as Box<dyn System>)
+    };
+    let problem = table.problem();
+    let outcome = Search::new(&problem, &factory).engine(Engine::Behaviour).run().unwrap();
+    let asked = std::mem::take(&mut *asked.lock().unwrap());
+    (outcome, asked)
+}
+
+/// Every transition that some tree of at most `nodes` predicates makes from one initial state, up to
+/// `steps` steps.
+fn realisable(table: &TableProblem, nodes: u64, steps: u64) -> BTreeSet<Transition> {
+    let mut all = BTreeSet::new();
+    for size in 0..=nodes {
+        for tree in oracle::trees(table, size, table.depth) {
+            for &initial in &table.initial {
+                let path = oracle::actions(table, &tree, initial, steps);
+                all.extend((1..=path.len()).map(|end| (initial, path[..end].to_vec())));
+            }
+        }
+    }
+    all
+}
+
+fn check(table: &TableProblem) -> Result<(), String> {
+    let (outcome, asked) = solve(table);
+    let horizon = table.objective.horizon();
+    let possible = realisable(table, table.nodes, horizon);
+    if let Some(wrong) = asked.iter().find(|transition| !possible.contains(*transition)) {
+        return Err(format!("{wrong:?} was asked for, which no tree makes"));
+    }
+    let queries = outcome.statistics.queries as usize;
+    let (walked, canonical) = asked.split_at(queries);
+    if canonical.len() as u64 != outcome.statistics.queries_canonical {
+        return Err(format!("{} queries, {:?}", asked.len(), outcome.statistics));
+    }
+    let distinct: BTreeSet<&Transition> = walked.iter().collect();
+    let Some(necessary) = outcome.statistics.necessary_queries else {
+        return if table.initial.len() > 1 { Ok(()) } else { Err("necessary queries are missing".into()) };
+    };
+    let best = outcome.best.as_ref().map(|best| (best.value, best.tree.size()));
+    let needed = match (table.objective, best) {
+        (Objective::Reach { .. }, None) => possible.clone(),
+        (Objective::Reach { .. }, Some((value, size))) => {
+            let mut needed = realisable(table, table.nodes, value.saturating_sub(1));
+            if size > 0 {
+                needed.extend(realisable(table, size - 1, value));
+            }
+            needed
+        }
+        (Objective::Survive { .. }, Some((value, size))) if value == horizon => {
+            // The trace of the solution counts, too; of which one is not determined.
+            let mut needed = if size > 0 { realisable(table, size - 1, horizon) } else { BTreeSet::new() };
+            let Some(found) = oracle::trees(table, size, table.depth).into_iter().find_map(|tree| {
+                let path = oracle::actions(table, &tree, table.initial[0], horizon);
+                let trace = (1..=path.len()).map(|end| (table.initial[0], path[..end].to_vec()));
+                let all: BTreeSet<Transition> = needed.iter().cloned().chain(trace).collect();
+                let is_it = oracle::value(table, &tree) == Some(horizon) && all.len() as u64 == necessary;
+                is_it.then_some(all)
+            }) else {
+                return Err(format!("{necessary} necessary queries fit no solution"));
+            };
+            needed = found;
+            needed
+        }
+        (Objective::Survive { .. }, _) => possible.clone(),
+    };
+    if needed.len() as u64 != necessary {
+        return Err(format!("{necessary} necessary queries, but there are {}", needed.len()));
+    }
+    if matches!(table.objective, Objective::Reach { .. }) {
+        if let Some(missing) = needed.iter().find(|transition| !distinct.contains(transition)) {
+            return Err(format!("{missing:?} was not asked for, so nothing is proved"));
+        }
+        if distinct.len() < walked.len() {
+            return Err(format!("{} queries, only {} of them different", walked.len(), distinct.len()));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn reach_asks_for_what_is_needed_and_nothing_twice() {
+    run(0.05, scattered(Wanted::Reach, MOST_TREES), check);
+    run(0.05, structured(Wanted::Reach, MOST_TREES), check);
+}
+
+#[test]
+fn survive_asks_for_what_some_tree_does() {
+    run(0.05, scattered(Wanted::Survive, MOST_TREES), check);
+    run(0.05, structured(Wanted::Survive, MOST_TREES), check);
+}
