@@ -13,42 +13,46 @@
 //! | [`labels`] | cell -> label |
 //! | [`leaves`] | traces set aside at the end of a round |
 //! | [`driver`] | does on a system what the machine asks |
+//! | [`lane`] | a walk and its driver, run a number of queries at a time |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //!
 //! **Order of passes.** `reach`: one walk over all sizes in rounds, each of which lets the traces run
-//! longer; it ends in the round that finds a solution. `survive`: one walk per size, because a tree
-//! that survives the whole horizon ends the search, and small trees are cheap to rule out; the sizes
-//! that are left are taken together as soon as one more node no longer makes much of a difference.
-//! Last, the canonical pass: the first solution of a walk that knows value and size.
+//! longer; it ends in the round that finds a solution. Beside it, for a tenth of the queries, a *scout*
+//! walks the small sizes: its solutions are often good and spare the main walk the longer traces.
+//! `survive`: one walk per size, because a tree that survives the whole horizon ends the search, and
+//! small trees are cheap to rule out; the sizes that are left are taken together as soon as one more
+//! node no longer makes much of a difference. Last, the canonical pass: the first solution of a walk
+//! that knows value and size.
 
 mod bounds;
 mod driver;
 mod labels;
+mod lane;
 mod leaves;
 mod realise;
 mod version_space;
 mod walk;
 
-use std::ops::ControlFlow;
-
 use self::bounds::{Arena, Inline, Store};
-use self::driver::Driver;
+use self::lane::{Lane, Paused};
 use self::realise::{Labelled, smallest_tree};
 use self::version_space::Cost;
-use self::walk::{Ask, Walk};
+use self::walk::Walk;
 use super::progress::Progress;
 use crate::problem::{Objective, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
 
 /// Where the first round of `reach` cuts the traces, and by what factor it grows.
 const FIRST_CUT: u64 = 2;
-const CUT_GROWTH: (u64, u64) = (17, 16);
+const CUT_GROWTH: (u64, u64) = (5, 4);
 /// When the leaves of a round take more memory than this, the next round is the last: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
+/// The scout makes one query for so many of the main walk.
+const SCOUT_SHARE: u64 = 10;
 /// `survive`: when one more node makes the walk less than this much longer, the rest is one walk.
 const WORTHWHILE_GROWTH: u64 = 2;
-/// How many queries go by between two reports to the observer.
-const REPORT_INTERVAL: u64 = 256;
+/// How many queries go by between two reports to the observer, and between two looks at the scout.
+const SLICE: u64 = 32;
 
 pub(super) fn search(
     problem: &Problem,
@@ -68,24 +72,32 @@ pub(super) fn search(
 }
 
 /// The passes of one search.
-struct Passes<'a, 'p, 'o, S> {
+struct Passes<'a, 'p, 'o, S: Store> {
     problem: &'p Problem,
-    driver: Driver<'p>,
+    factory: &'a dyn SystemFactory,
     progress: &'a mut Progress<'o>,
+    main: Lane<'p, S>,
+    scout: Option<Scout<'p, S>>,
     /// Value and size of the best behaviour.
     best: Option<(u64, Cost)>,
-    store: std::marker::PhantomData<S>,
+}
+
+/// Walks the small sizes one after the other, for good solutions early.
+struct Scout<'p, S: Store> {
+    lane: Lane<'p, S>,
+    nodes: u64,
+    cut: u64,
 }
 
 impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     fn run(
         problem: &'p Problem,
-        factory: &dyn SystemFactory,
+        factory: &'a dyn SystemFactory,
         progress: &'a mut Progress<'o>,
     ) -> Result<(), RunError> {
-        let driver = Driver::new(problem, factory)?;
-        let mut passes =
-            Passes::<S> { problem, driver, progress, best: None, store: std::marker::PhantomData };
+        let walk = Walk::new(problem, problem.limits().nodes(), FIRST_CUT, None);
+        let main = Lane::new(problem, factory, walk)?;
+        let mut passes = Passes::<S> { problem, factory, progress, main, scout: None, best: None };
         let ended = passes.search();
         passes.report();
         ended
@@ -93,7 +105,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
 
     fn search(&mut self) -> Result<(), RunError> {
         let necessary = match self.problem.objective() {
-            Objective::Reach { .. } => self.reach()?,
+            Objective::Reach { horizon } => self.reach(horizon)?,
             Objective::Survive { horizon } => self.survive(horizon)?,
         };
         if self.problem.initial_states().len() == 1 {
@@ -105,78 +117,120 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         }
     }
 
-    /// One walk over all sizes, in rounds. Returns the number of necessary queries.
-    fn reach(&mut self) -> Result<u64, RunError> {
-        let horizon = self.problem.objective().horizon();
-        let mut cut = FIRST_CUT.min(horizon);
-        let mut walk = Walk::<S>::new(self.problem, self.problem.limits().nodes(), cut, None);
-        let mut ask = walk.start();
+    /// One walk over all sizes, in rounds, with the scout beside it. Returns the necessary queries.
+    fn reach(&mut self, horizon: u64) -> Result<u64, RunError> {
+        let mut cut = FIRST_CUT;
         loop {
-            self.progress.horizon(cut);
-            self.drive(&mut walk, ask, |_| ControlFlow::Continue(()))?;
-            // What was set aside before the first solution was found cannot be better.
-            if !walk.has_leaves() || self.best.is_some() {
-                break;
+            match self.main.advance(SLICE)? {
+                Paused::Slice => self.report(),
+                Paused::Found { value, size } => self.improve(value, size),
+                Paused::Done => {
+                    // What was set aside cannot be better than a solution within the cut.
+                    let is_settled = self.best.is_some_and(|(value, _)| value <= cut);
+                    if is_settled || !self.main.has_leaves() {
+                        break;
+                    }
+                    self.progress.bound(cut + 1);
+                    cut = if self.main.leaf_bytes() > MOST_LEAF_BYTES { horizon } else { next_cut(cut) };
+                    self.progress.horizon(cut.min(horizon));
+                    self.main.next_round(cut);
+                }
             }
-            self.progress.bound(cut + 1);
-            let too_many = walk.leaf_bytes() + self.driver.leaf_bytes() > MOST_LEAF_BYTES;
-            let longer = (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut + 1);
-            cut = if too_many { horizon } else { longer.min(horizon) };
-            self.driver.next_round();
-            ask = walk.next_round(cut);
+            self.scout()?;
         }
         // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
+        let walk = self.main.walk();
         Ok(match self.best {
-            Some((value, size)) => {
-                let shorter = value.checked_sub(1).map_or(0, |most| walk.transitions(1..=most, Cost::MAX));
+            Some((value @ 1.., size)) => {
                 let smaller = size.checked_sub(1).map_or(0, |most| walk.transitions(value..=value, most));
-                shorter + if value > 0 { smaller } else { 0 }
+                walk.transitions(1..=value - 1, Cost::MAX) + smaller
             }
+            Some((0, _)) => 0,
             None => walk.transitions(1..=horizon, Cost::MAX),
         })
     }
 
-    /// One walk per size, until a tree survives the horizon. Returns the number of necessary queries.
+    /// Lets the scout have its share of queries.
+    fn scout(&mut self) -> Result<(), RunError> {
+        let most = self.problem.limits().nodes();
+        let share = self.main.queries() / SCOUT_SHARE;
+        if share == 0 || self.main.found() {
+            return Ok(()); // the main walk is in its last round and knows better
+        }
+        if self.scout.is_none() {
+            let walk = Walk::new(self.problem, 1, FIRST_CUT, None);
+            let lane = Lane::new(self.problem, self.factory, walk)?;
+            self.scout = Some(Scout { lane, nodes: 1, cut: FIRST_CUT });
+        }
+        while let Some(scout) = &mut self.scout
+            && scout.nodes < most
+            && scout.lane.queries() < share
+        {
+            match scout.lane.advance(share - scout.lane.queries())? {
+                Paused::Slice => {}
+                Paused::Found { value, size } => {
+                    let found = labels(scout.lane.walk());
+                    self.main.improve(value, size);
+                    self.accept(value, size, &found);
+                }
+                Paused::Done if self.best.is_none() && scout.lane.has_leaves() => {
+                    scout.cut = next_cut(scout.cut);
+                    scout.lane.next_round(scout.cut);
+                }
+                Paused::Done => {
+                    scout.nodes += 1;
+                    let cut = if self.best.is_some() { u64::MAX } else { FIRST_CUT };
+                    scout.cut = cut;
+                    scout.lane.restart(Walk::new(self.problem, scout.nodes, cut, self.best));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One walk per size, until a tree survives the horizon. Returns the necessary queries.
     fn survive(&mut self, horizon: u64) -> Result<u64, RunError> {
         let most = self.problem.limits().nodes();
-        let mut nodes = 0;
-        let mut before = u64::MAX;
-        let mut smaller = 0;
+        // The size of this walk and of the one before, and what that one took.
+        let (mut nodes, mut before, mut spent_before) = (0, None, u64::MAX);
         loop {
             self.progress.size(nodes);
-            let queries = self.driver.queries();
-            let mut walk = Walk::<S>::new(self.problem, nodes, horizon, self.best);
-            let ask = walk.start();
+            self.main.restart(Walk::new(self.problem, nodes, u64::MAX, self.best));
+            let queries = self.main.queries();
             let mut own_steps = 0;
             // A perfect tree that is as small as can be ends the search at once.
-            let is_smallest = |size: Cost| size == 0 || u64::from(size) == nodes && smaller + 1 == nodes;
-            let mut found = None;
-            self.drive(&mut walk, ask, |walk| {
-                found = walk.incumbent();
-                match found {
-                    Some((value, size)) if value == horizon => {
-                        own_steps = walk.steps_beyond(size);
-                        if is_smallest(size) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let is_smallest = |size: Cost| size == 0 || u64::from(size) == nodes && before == Some(nodes - 1);
+            loop {
+                match self.main.advance(SLICE)? {
+                    Paused::Slice => self.report(),
+                    Paused::Done => break,
+                    Paused::Found { value, size } => {
+                        self.improve(value, size);
+                        if value == horizon {
+                            own_steps = self.main.walk().steps_beyond(size);
+                            if is_smallest(size) {
+                                break;
+                            }
+                        }
                     }
-                    _ => ControlFlow::Continue(()),
                 }
-            })?;
-            let spent = self.driver.queries() - queries;
+            }
+            let spent = self.main.queries() - queries;
             match self.best {
+                // Its own trace, and all that smaller trees can do.
+                Some((value, 0)) if value == horizon => return Ok(own_steps),
+                Some((value, size)) if value == horizon && is_smallest(size) => {
+                    return Ok(own_steps + spent_before);
+                }
                 Some((value, size)) if value == horizon => {
-                    // Its own trace, and all that smaller trees can do.
-                    let Some(below) = size.checked_sub(1) else { return Ok(own_steps) };
-                    let by_smaller =
-                        if is_smallest(size) { before } else { walk.transitions(1..=horizon, below) };
-                    return Ok(own_steps + by_smaller);
+                    return Ok(own_steps + self.main.walk().transitions(1..=horizon, size - 1));
                 }
                 _ if nodes == most => return Ok(spent),
                 _ => {}
             }
-            smaller = nodes;
-            let grows = nodes < 2 || spent >= WORTHWHILE_GROWTH.saturating_mul(before);
+            let grows = nodes < 2 || spent >= WORTHWHILE_GROWTH.saturating_mul(spent_before);
+            (before, spent_before) = (Some(nodes), spent);
             nodes = if grows { nodes + 1 } else { most };
-            before = spent;
         }
     }
 
@@ -187,59 +241,51 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             Objective::Reach { .. } => value.checked_add(1),
             Objective::Survive { .. } => value.checked_sub(1),
         };
-        let incumbent = incumbent.map(|worse| (worse, 0));
         self.report();
         self.progress.canonical();
-        let mut walk = Walk::<S>::new(self.problem, u64::from(size), u64::MAX, incumbent);
-        let ask = walk.start();
-        self.drive(&mut walk, ask, |_| ControlFlow::Break(()))
-    }
-
-    /// Does what a walk asks until it is done or `found`, called with every solution, breaks.
-    fn drive(
-        &mut self,
-        walk: &mut Walk<S>,
-        mut ask: Ask,
-        mut found: impl FnMut(&Walk<S>) -> ControlFlow<()>,
-    ) -> Result<(), RunError> {
-        let mut next_report = self.driver.queries() + REPORT_INTERVAL;
+        let incumbent = incumbent.map(|worse| (worse, 0));
+        self.main.restart(Walk::new(self.problem, u64::from(size), u64::MAX, incumbent));
         loop {
-            ask = match self.driver.answer(ask)? {
-                Some(verdict) => walk.tell(verdict, self.driver.cell()),
-                None => match ask {
-                    Ask::Done => return Ok(()),
-                    Ask::Found { value, size } => {
-                        self.best = Some((value, size));
-                        self.report();
-                        self.progress.improved(self.tree(walk, size), value);
-                        if found(walk).is_break() {
-                            self.driver.clear();
-                            return Ok(());
-                        }
-                        walk.resume()
-                    }
-                    _ => walk.resume(),
-                },
-            };
-            if self.driver.queries() >= next_report {
-                next_report = self.driver.queries() + REPORT_INTERVAL;
-                self.report();
+            match self.main.advance(SLICE)? {
+                Paused::Slice => self.report(),
+                Paused::Done => return Ok(()),
+                Paused::Found { value, size } => {
+                    self.improve(value, size);
+                    return Ok(());
+                }
             }
         }
     }
 
-    /// The smallest tree that realises the present behaviour.
-    fn tree(&self, walk: &Walk<S>, size: Cost) -> Tree {
-        let labels: Vec<Labelled> =
-            walk.behaviour().map(|(cell, label)| Labelled { cell: cell.to_vec(), label }).collect();
+    /// The main walk has found a better behaviour.
+    fn improve(&mut self, value: u64, size: Cost) {
+        let found = labels(self.main.walk());
+        self.accept(value, size, &found);
+    }
+
+    /// Some walk has found a better behaviour.
+    fn accept(&mut self, value: u64, size: Cost, behaviour: &[Labelled]) {
+        self.best = Some((value, size));
         let depth = self.problem.limits().depth();
-        let tree = smallest_tree(self.problem, &labels, depth, u64::from(size));
+        let tree = smallest_tree(self.problem, behaviour, depth, u64::from(size));
         debug_assert_eq!(tree.as_ref().map(Tree::size), Some(u64::from(size)));
+        self.report();
         // The version space has found a tree of this size, so there is one.
-        tree.unwrap_or(Tree::Leaf(0))
+        self.progress.improved(tree.unwrap_or(Tree::Leaf(0)), value);
     }
 
     fn report(&mut self) {
-        self.progress.walked(self.driver.traces(), self.driver.queries(), self.driver.replayed());
+        let lanes = [Some(&self.main), self.scout.as_ref().map(|scout| &scout.lane)];
+        let sum = |count: fn(&Lane<'p, S>) -> u64| lanes.iter().flatten().map(|lane| count(lane)).sum();
+        self.progress.walked(sum(Lane::traces), sum(Lane::queries), sum(Lane::replayed));
     }
+}
+
+fn next_cut(cut: u64) -> u64 {
+    (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut.saturating_add(1))
+}
+
+/// The labels of a walk's present behaviour.
+fn labels<S: Store>(walk: &Walk<S>) -> Vec<Labelled> {
+    walk.behaviour().map(|(cell, label)| Labelled { cell: cell.to_vec(), label }).collect()
 }

@@ -194,9 +194,9 @@ impl<S: Store> Walk<S> {
         self.go_back()
     }
 
-    /// Value and size of the best behaviour so far.
-    pub(super) fn incumbent(&self) -> Option<(u64, Cost)> {
-        self.incumbent
+    /// A behaviour found elsewhere becomes the incumbent. It must be better than the present one.
+    pub(super) fn improve(&mut self, value: u64, size: Cost) {
+        self.incumbent = Some((value, size));
     }
 
     /// The labelled cells of the present behaviour, in the order in which they were reached.
