@@ -32,7 +32,7 @@ impl System for Recorder {
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
         self.path.1.push(action);
-        self.asked.lock().unwrap().push(self.path.clone());
+        self.asked.lock().expect("nothing panics while it records").push(self.path.clone());
         self.system.step(action, observation)
     }
 
@@ -48,7 +48,7 @@ impl System for Recorder {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
         let (path, state) = state.split_at(size_of::<usize>());
-        self.path = self.paths[usize::from_le_bytes(path.try_into().unwrap())].clone();
+        self.path = self.paths[usize::from_le_bytes(path.try_into().expect("a saved path"))].clone();
         self.system.restore(state)
     }
 }
@@ -68,8 +68,9 @@ fn solve(table: &TableProblem) -> (Outcome, Vec<Transition>) {
         Ok(Box::new(recorder) as Box<dyn System>)
     };
     let problem = table.problem();
-    let outcome = Search::new(&problem, &factory).engine(Engine::Behaviour).run().unwrap();
-    let asked = std::mem::take(&mut *asked.lock().unwrap());
+    let outcome =
+        Search::new(&problem, &factory).engine(Engine::Behaviour).run().expect("a table does not fail");
+    let asked = std::mem::take(&mut *asked.lock().expect("nothing panics while it records"));
     (outcome, asked)
 }
 

@@ -22,11 +22,22 @@ const PLAIN_LINE: Duration = Duration::from_secs(1);
 /// What the search has stored last.
 #[derive(Debug, Default)]
 struct Seen {
-    size: AtomicU64,
+    /// The size searched, or, of engines that search all sizes at once, how long the traces are;
+    /// whichever was said last.
+    stage: Mutex<Option<Stage>>,
+    /// The proved bound; 0 if there is none.
+    bound: AtomicU64,
     trees: AtomicU64,
     queries: AtomicU64,
     /// Value and size of the best tree.
     best: Mutex<Option<(u64, u64)>>,
+}
+
+/// What is being searched.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Size(u64),
+    Horizon(u64),
 }
 
 impl Seen {
@@ -36,9 +47,23 @@ impl Seen {
             Some((value, size)) => format!("best {} (size {size})", grouped(value)),
             None => "no tree yet".to_owned(),
         };
-        let size = self.size.load(Relaxed);
-        let (trees, queries) = (short(self.trees.load(Relaxed)), short(self.queries.load(Relaxed)));
-        format!("size {size} | {best} | {} | {trees} trees | {queries} queries", clock(seconds))
+        let mut parts = vec![best];
+        let bound = self.bound.load(Relaxed);
+        if bound > 0 {
+            parts.push(format!("bound {}", grouped(bound)));
+        }
+        parts.push(clock(seconds));
+        match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(Stage::Size(size)) => parts.push(format!("size {size}")),
+            Some(Stage::Horizon(steps)) => parts.push(format!("{} steps", grouped(steps))),
+            None => {}
+        }
+        let trees = self.trees.load(Relaxed);
+        if trees > 0 {
+            parts.push(format!("{} trees", short(trees)));
+        }
+        parts.push(format!("{} queries", short(self.queries.load(Relaxed))));
+        parts.join(" | ")
     }
 }
 
@@ -67,6 +92,12 @@ impl Progress {
     }
 }
 
+impl Progress {
+    fn enter(&self, stage: Stage) {
+        *self.seen.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
+    }
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         let _ = self.stop.send(());
@@ -82,9 +113,11 @@ impl Observer for Progress {
         match event {
             Event::Considered(statistics) => {
                 self.seen.trees.store(statistics.trees, Relaxed);
-                self.seen.queries.store(statistics.queries, Relaxed);
+                self.seen.queries.store(statistics.queries + statistics.queries_canonical, Relaxed);
             }
-            Event::Size(size) => self.seen.size.store(size, Relaxed),
+            Event::Size(size) => self.enter(Stage::Size(size)),
+            Event::Horizon(steps) => self.enter(Stage::Horizon(steps)),
+            Event::Bound(bound) => self.seen.bound.store(bound, Relaxed),
             Event::Improved(best) => {
                 let mut seen = self.seen.best.lock().unwrap_or_else(PoisonError::into_inner);
                 *seen = Some((best.value, best.tree.size()));
@@ -141,15 +174,22 @@ mod tests {
     #[test]
     fn the_line_fits_eighty_columns() {
         let seen = Seen {
-            size: AtomicU64::new(7),
+            stage: Mutex::new(Some(Stage::Size(7))),
+            bound: AtomicU64::new(0),
             trees: AtomicU64::new(1_234_567_890),
             queries: AtomicU64::new(987_654_321_012),
             best: Mutex::new(Some((10_000, 6))),
         };
         let line = seen.line(4_000.0);
-        assert_eq!(line, "size 7 | best 10,000 (size 6) | 1 h 06 min 40 s | 1.2G trees | 987.6G queries");
+        assert_eq!(line, "best 10,000 (size 6) | 1 h 06 min 40 s | size 7 | 1.2G trees | 987.6G queries");
         // A spinner and a space come before it.
         assert!(line.len() + 2 <= 80);
-        assert_eq!(Seen::default().line(0.2), "size 0 | no tree yet | 0.2 s | 0 trees | 0 queries");
+        assert_eq!(Seen::default().line(0.2), "no tree yet | 0.2 s | 0 queries");
+        let walking = Seen {
+            stage: Mutex::new(Some(Stage::Horizon(93))),
+            bound: AtomicU64::new(75),
+            ..Seen::default()
+        };
+        assert_eq!(walking.line(3.0), "no tree yet | bound 75 | 3.0 s | 93 steps | 0 queries");
     }
 }

@@ -54,7 +54,7 @@ pub struct Solve {
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
     horizon: Option<u64>,
 
-    /// The algorithm; all give the same answer [default: backtracking]
+    /// The algorithm; all give the same answer [default: behaviour]
     #[arg(long)]
     engine: Option<EngineName>,
 
@@ -85,6 +85,8 @@ Exit codes:
 /// The engines by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EngineName {
+    /// Behaviours instead of trees: trees that act alike are run once
+    Behaviour,
     /// Trees in increasing size, pruned by what earlier runs have shown
     Backtracking,
     /// Every tree, for checking the others on small problems
@@ -197,6 +199,7 @@ impl Solve {
             (None | Some(EngineName::Backtracking), no_pruning) => {
                 Ok(Some(Engine::Backtracking { pruning: !no_pruning }))
             }
+            (Some(EngineName::Behaviour), false) => Ok(Some(Engine::Behaviour)),
             (Some(EngineName::Exhaustive), false) => Ok(Some(Engine::Exhaustive)),
             (Some(_), true) => Err(Complaint::input(
                 "--no-pruning works with --engine backtracking only: the other engines have no pruning to leave out",

@@ -77,7 +77,7 @@ fn engines_agree() {
     }
     assert_eq!(
         engines.each_ref().map(|object| object["engine"].as_str().unwrap()),
-        ["backtracking", "backtracking", "backtracking", "backtracking", "exhaustive"]
+        ["behaviour", "backtracking", "backtracking", "backtracking", "exhaustive"]
     );
     assert_eq!(engines[2]["problem"]["pruning"], false);
     assert!(engines[4]["problem"].get("pruning").is_none());

@@ -59,8 +59,10 @@ fn summary(
     if let Some(Solution { tree, .. }) = best {
         text += &format!("size     {}, depth {}\n", counted(tree.size(), "predicate"), tree.depth());
     }
-    text += &format!("queries  {}\n", grouped(statistics.queries));
-    text += &format!("trees    {}\n", grouped(statistics.trees));
+    text += &format!("queries  {}{}\n", grouped(statistics.queries), about_queries(statistics));
+    if statistics.trees > 0 {
+        text += &format!("trees    {}\n", grouped(statistics.trees));
+    }
     text += &format!("traces   {}\n", grouped(statistics.traces));
     let way = match engine {
         Engine::Backtracking { pruning: false } => ", no pruning",
@@ -68,6 +70,22 @@ fn summary(
     };
     text += &format!("time     {} ({}{way})\n", duration(seconds), engine.name());
     text
+}
+
+/// What is worth knowing about the number of queries.
+fn about_queries(statistics: Statistics) -> String {
+    let Statistics { queries_canonical, replayed, necessary_queries, .. } = statistics;
+    let mut notes = Vec::new();
+    if let Some(necessary) = necessary_queries {
+        notes.push(format!("any proof needs {}", grouped(necessary)));
+    }
+    if queries_canonical > 0 {
+        notes.push(format!("{} more to choose one of the best trees", grouped(queries_canonical)));
+    }
+    if replayed > 0 {
+        notes.push(format!("{} repeated to come back to a state", grouped(replayed)));
+    }
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
 }
 
 fn optimal(problem: &Problem, best: &Solution) -> String {
@@ -249,7 +267,8 @@ mod tests {
     #[test]
     fn a_whole_summary() {
         let problem = problem(Objective::survive(10_000), 2, 3, Some(6));
-        let statistics = Statistics { trees: 20_477, traces: 30_000, queries: 7_213_507 };
+        let statistics =
+            Statistics { trees: 20_477, traces: 30_000, queries: 7_213_507, ..Statistics::default() };
         let found = Outcome {
             engine: Engine::Backtracking { pruning: false },
             status: Status::Optimal,

@@ -53,8 +53,10 @@ fn every_tree(
             }
         }
         let queries = instance.queries();
-        let value = value(&flat, problem, instance)?;
-        progress.considered(problem.initial_states().len() as u64, instance.queries() - queries);
+        let (traces, value) = value(&flat, problem, instance);
+        progress.ran(traces, instance.queries() - queries);
+        let value = value?;
+        progress.considered();
         if let Some(value) = value
             && progress.best_value().is_none_or(|best| problem.objective().is_better(value, best))
         {
@@ -79,26 +81,43 @@ fn every_tree(
     }
 }
 
-/// The value of a tree over all initial states; `None` if a trace fails.
-fn value(tree: &FlatTree, problem: &Problem, instance: &mut Instance<'_>) -> Result<Option<u64>, RunError> {
-    let objective = problem.objective();
-    let horizon = objective.horizon();
+/// How many traces were run, and the value of a tree over all initial states; `None` if a trace fails.
+fn value(
+    tree: &FlatTree,
+    problem: &Problem,
+    instance: &mut Instance<'_>,
+) -> (u64, Result<Option<u64>, RunError>) {
     let mut values = Vec::new();
     for initial in 0..problem.initial_states().len() {
-        let mut verdict = instance.reset(initial)?;
-        while verdict == Verdict::Running && instance.steps() < horizon {
-            verdict = instance.step(tree.action(instance.observation()))?;
+        match trace_value(tree, problem.objective(), initial, instance) {
+            Ok(value) => values.push(value),
+            Err(error) => return (values.len() as u64 + 1, Err(error)),
         }
-        values.push(match (objective, verdict) {
-            (Objective::Reach { .. }, Verdict::Satisfied) => Some(instance.steps()),
-            (Objective::Reach { .. }, _) => None,
-            (Objective::Survive { .. }, Verdict::Violated) => Some(instance.steps()),
-            (Objective::Survive { .. }, _) => Some(horizon),
-        });
     }
+    let traces = values.len() as u64;
     let values: Option<Vec<u64>> = values.into_iter().collect();
-    Ok(values.and_then(|values| match objective {
+    let worst = values.and_then(|values| match problem.objective() {
         Objective::Reach { .. } => values.into_iter().max(),
         Objective::Survive { .. } => values.into_iter().min(),
-    }))
+    });
+    (traces, Ok(worst))
+}
+
+/// The value of a tree from one initial state; `None` if the trace fails.
+fn trace_value(
+    tree: &FlatTree,
+    objective: Objective,
+    initial: usize,
+    instance: &mut Instance<'_>,
+) -> Result<Option<u64>, RunError> {
+    let mut verdict = instance.reset(initial)?;
+    while verdict == Verdict::Running && instance.steps() < objective.horizon() {
+        verdict = instance.step(tree.action(instance.observation()))?;
+    }
+    Ok(match (objective, verdict) {
+        (Objective::Reach { .. }, Verdict::Satisfied) => Some(instance.steps()),
+        (Objective::Reach { .. }, _) => None,
+        (Objective::Survive { .. }, Verdict::Violated) => Some(instance.steps()),
+        (Objective::Survive { horizon }, _) => Some(horizon),
+    })
 }

@@ -13,7 +13,7 @@ mod progress;
 mod shape;
 
 pub use observer::{Event, Observer};
-pub use outcome::{Failure, Outcome, Solution, Statistics, Status};
+pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 
 use crate::problem::{Problem, SystemFactory};
 
@@ -34,7 +34,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// `"exhaustive"` or `"backtracking"`.
+    /// `"exhaustive"`, `"backtracking"` or `"behaviour"`.
     pub fn name(&self) -> &'static str {
         match self {
             Engine::Exhaustive => "exhaustive",
@@ -55,7 +55,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
     pub fn new(problem: &'a Problem, factory: &'a dyn SystemFactory) -> Self {
-        Search { problem, factory, engine: Engine::Backtracking { pruning: true }, observer: None }
+        Search { problem, factory, engine: Engine::Behaviour, observer: None }
     }
 
     /// Chooses the engine.

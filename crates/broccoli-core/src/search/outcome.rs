@@ -40,6 +40,36 @@ pub struct Statistics {
     /// How many queries any search must make to prove this answer, if the engine knows it
     /// (`behaviour`, one initial state).
     pub necessary_queries: Option<u64>,
+    /// What became of behaviours (`behaviour`).
+    pub behaviours: Behaviours,
+}
+
+/// What ended the behaviours that were walked, and what became of the labels that were tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behaviours {
+    /// Complete: every trace is satisfied, or survives longer than those of the best before.
+    pub complete: u64,
+    /// Ended because they could not become better than the best, or by the horizon.
+    pub bound: u64,
+    /// Ended by a violated trace.
+    pub violated: u64,
+    /// Labels of new cells that some tree allows.
+    pub realisable: u64,
+    /// Labels that no tree allows.
+    pub unrealisable: u64,
+}
+
+impl std::ops::Add for Behaviours {
+    type Output = Behaviours;
+    fn add(self, other: Behaviours) -> Behaviours {
+        Behaviours {
+            complete: self.complete + other.complete,
+            bound: self.bound + other.bound,
+            violated: self.violated + other.violated,
+            realisable: self.realisable + other.realisable,
+            unrealisable: self.unrealisable + other.unrealisable,
+        }
+    }
 }
 
 /// The answer of a search that came to its end.

@@ -1,6 +1,6 @@
 //! The state that every engine keeps: the incumbent, the counters and who is told about them.
 
-use super::{Event, Observer, Solution, Statistics};
+use super::{Behaviours, Event, Observer, Solution, Statistics};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
@@ -28,21 +28,26 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// A tree was run; `traces` and `queries` are what it took.
-    pub(super) fn considered(&mut self, traces: u64, queries: u64) {
-        self.statistics.trees += 1;
+    /// Some traces were run, and took so many queries.
+    pub(super) fn ran(&mut self, traces: u64, queries: u64) {
         self.statistics.traces += traces;
         self.statistics.queries += queries;
+    }
+
+    /// A tree was considered.
+    pub(super) fn considered(&mut self) {
+        self.statistics.trees += 1;
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
         }
     }
 
     /// Behaviours were walked: the totals so far of traces, queries, and queries only to come back.
-    pub(super) fn walked(&mut self, traces: u64, queries: u64, replayed: u64) {
+    pub(super) fn walked(&mut self, traces: u64, queries: u64, replayed: u64, behaviours: Behaviours) {
         let statistics = &mut self.statistics;
         statistics.traces = traces;
         statistics.replayed = replayed;
+        statistics.behaviours = behaviours;
         match self.before_canonical {
             None => statistics.queries = queries,
             Some(before) => statistics.queries_canonical = queries - before,

@@ -45,11 +45,13 @@ pub(super) fn search(
         let ended = Shape::for_each(size, limits.depth(), |shape| {
             let mut assignment = Assignment::new(problem, shape, pruning);
             while assignment.advance() {
-                match evaluation.judge(assignment.tree(), progress.best_value()) {
+                let judged = evaluation.judge(assignment.tree(), progress.best_value());
+                let (traces, queries) = evaluation.cost();
+                progress.ran(traces, queries);
+                match judged {
                     Err(error) => return ControlFlow::Break(Err(error)),
                     Ok(judgement) => {
-                        let (traces, queries) = evaluation.cost();
-                        progress.considered(traces, queries);
+                        progress.considered();
                         if let Judgement::Better(value) = judgement {
                             progress.improved(assignment.tree().to_tree(), value);
                             if value == problem.objective().perfect() {

@@ -5,6 +5,7 @@ use super::driver::Driver;
 use super::version_space::Cost;
 use super::walk::{Ask, Walk};
 use crate::problem::{Problem, RunError, SystemFactory};
+use crate::search::Behaviours;
 
 /// Why a lane has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(super) struct Lane<'p, S: Store> {
     ask: Ask,
     /// Whether this walk has found a solution.
     found: bool,
+    /// What became of the behaviours of earlier walks.
+    counts_before: Behaviours,
     /// The present ask is a solution, and has been told.
     is_looked_at: bool,
 }
@@ -34,12 +37,20 @@ impl<'p, S: Store> Lane<'p, S> {
         mut walk: Walk<S>,
     ) -> Result<Self, RunError> {
         let ask = walk.start();
-        Ok(Lane { driver: Driver::new(problem, factory)?, walk, ask, found: false, is_looked_at: false })
+        Ok(Lane {
+            driver: Driver::new(problem, factory)?,
+            walk,
+            ask,
+            found: false,
+            counts_before: Behaviours::default(),
+            is_looked_at: false,
+        })
     }
 
     /// Another walk on the same system.
     pub(super) fn restart(&mut self, walk: Walk<S>) {
         self.driver.clear();
+        self.counts_before = self.counts();
         self.walk = walk;
         self.ask = self.walk.start();
         self.found = false;
@@ -99,6 +110,11 @@ impl<'p, S: Store> Lane<'p, S> {
     /// What the leaves of this round take in memory.
     pub(super) fn leaf_bytes(&self) -> usize {
         self.walk.leaf_bytes() + self.driver.leaf_bytes()
+    }
+
+    /// What became of the behaviours of all walks.
+    pub(super) fn counts(&self) -> Behaviours {
+        self.counts_before + self.walk.counts()
     }
 
     pub(super) fn traces(&self) -> u64 {

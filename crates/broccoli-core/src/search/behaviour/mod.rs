@@ -38,6 +38,7 @@ use self::lane::{Lane, Paused};
 use self::realise::{Labelled, smallest_tree};
 use self::version_space::Cost;
 use self::walk::Walk;
+use super::Behaviours;
 use super::progress::Progress;
 use crate::problem::{Objective, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
@@ -277,7 +278,8 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     fn report(&mut self) {
         let lanes = [Some(&self.main), self.scout.as_ref().map(|scout| &scout.lane)];
         let sum = |count: fn(&Lane<'p, S>) -> u64| lanes.iter().flatten().map(|lane| count(lane)).sum();
-        self.progress.walked(sum(Lane::traces), sum(Lane::queries), sum(Lane::replayed));
+        let counts = lanes.iter().flatten().fold(Behaviours::default(), |sum, lane| sum + lane.counts());
+        self.progress.walked(sum(Lane::traces), sum(Lane::queries), sum(Lane::replayed), counts);
     }
 }
 

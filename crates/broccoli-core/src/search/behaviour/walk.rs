@@ -23,6 +23,7 @@ use super::labels::{Labels, Slot};
 use super::leaves::{Leaf, Leaves};
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
+use crate::search::Behaviours;
 
 /// What the driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +69,6 @@ pub(super) struct Position {
     pub(super) worst: u64,
 }
 
-/// What ended behaviours, and what became of labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) complete: u64,
-    pub(super) bound: u64,
-    pub(super) violated: u64,
-    pub(super) realisable: u64,
-    pub(super) unrealisable: u64,
-}
-
 pub(super) struct Walk<S: Store> {
     objective: Objective,
     actions: u16,
@@ -103,7 +94,7 @@ pub(super) struct Walk<S: Store> {
     old_leaves: Leaves,
     next_leaf: usize,
     leaves: Leaves,
-    counts: Counts,
+    counts: Behaviours,
     /// By the number of a step, and the cost of the behaviour after it: the transitions asked for.
     transitions: Vec<[u64; COSTS]>,
 }
@@ -144,7 +135,7 @@ impl<S: Store> Walk<S> {
             failures: vec![0; initials],
             cell: Vec::new(),
             next_leaf: 0,
-            counts: Counts::default(),
+            counts: Behaviours::default(),
             transitions: Vec::new(),
         }
     }
@@ -226,7 +217,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// What ended behaviours so far.
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> Behaviours {
         self.counts
     }
 
