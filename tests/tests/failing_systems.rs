@@ -225,8 +225,8 @@ fn unplugged(engine: Engine, come_back: ComeBack, shared: &Arc<Shared>) -> (Fail
     let factory = tokens(Fault::None, come_back, shared);
     let mut last = None;
     let mut observer = |event: Event<'_>| {
-        if let Event::Improved(solution) = event {
-            last = Some(solution.clone());
+        if let Event::Improved(better) = event {
+            last = Some(Solution { tree: better.tree(), value: better.value });
             shared.unplugged.store(true, Relaxed);
         }
     };

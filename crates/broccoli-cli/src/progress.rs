@@ -120,7 +120,7 @@ impl Observer for Progress {
             Event::Bound(bound) => self.seen.bound.store(bound, Relaxed),
             Event::Improved(best) => {
                 let mut seen = self.seen.best.lock().unwrap_or_else(PoisonError::into_inner);
-                *seen = Some((best.value, best.tree.size()));
+                *seen = Some((best.value, best.size));
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ mod outcome;
 mod progress;
 mod shape;
 
-pub use observer::{Event, Observer};
+pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 
 use crate::problem::{Problem, SystemFactory};

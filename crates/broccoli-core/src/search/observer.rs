@@ -1,6 +1,7 @@
 //! What a search tells while it runs.
 
-use super::{Solution, Statistics};
+use super::Statistics;
+use crate::tree::Tree;
 
 /// Something that happened in a search.
 #[derive(Clone, Copy, Debug)]
@@ -9,13 +10,40 @@ pub enum Event<'a> {
     /// Trees of this size are searched from now on.
     Size(u64),
     /// A better tree was found.
-    Improved(&'a Solution),
+    Improved(Improvement<'a>),
     /// Traces run up to this many steps from now on.
     Horizon(u64),
     /// No tree has a better value than this.
     Bound(u64),
     /// Another tree was considered, or some more behaviours; sent often, so an observer should be quick.
     Considered(&'a Statistics),
+}
+
+/// A better tree than the best before.
+#[derive(Clone, Copy)]
+pub struct Improvement<'a> {
+    /// Its value.
+    pub value: u64,
+    /// The number of its predicate nodes.
+    pub size: u64,
+    tree: &'a dyn Fn() -> Tree,
+}
+
+impl<'a> Improvement<'a> {
+    pub(super) fn new(value: u64, size: u64, tree: &'a dyn Fn() -> Tree) -> Self {
+        Improvement { value, size, tree }
+    }
+
+    /// The tree itself. It takes a moment to make it, so ask only if you need it.
+    pub fn tree(&self) -> Tree {
+        (self.tree)()
+    }
+}
+
+impl std::fmt::Debug for Improvement<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Improvement {{ value: {}, size: {} }}", self.value, self.size)
+    }
 }
 
 /// Is told what happens. Implemented by progress displays; any closure over [`Event`] will do.

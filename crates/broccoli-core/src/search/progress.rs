@@ -1,6 +1,6 @@
 //! The state that every engine keeps: the incumbent, the counters and who is told about them.
 
-use super::{Behaviours, Event, Observer, Solution, Statistics};
+use super::{Behaviours, Event, Improvement, Observer, Solution, Statistics};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
@@ -84,12 +84,23 @@ impl<'a> Progress<'a> {
 
     /// A tree better than the incumbent takes its place.
     pub(super) fn improved(&mut self, tree: Tree, value: u64) {
-        let best = self.best.insert(Solution { tree, value });
+        self.tell_improved(value, tree.size(), &|| tree.clone());
+        self.keep(tree, value);
+    }
+
+    /// Tells the observer of a better tree, which is only made if it is looked at. The canonical pass
+    /// only replaces one tree by another as good.
+    pub(super) fn tell_improved(&mut self, value: u64, size: u64, tree: &dyn Fn() -> Tree) {
         if let Some(observer) = &mut self.observer
             && self.before_canonical.is_none()
         {
-            observer.notify(Event::Improved(best));
+            observer.notify(Event::Improved(Improvement::new(value, size, tree)));
         }
+    }
+
+    /// This tree is the incumbent.
+    pub(super) fn keep(&mut self, tree: Tree, value: u64) {
+        self.best = Some(Solution { tree, value });
     }
 
     pub(super) fn finish(self) -> (Option<Solution>, Statistics) {

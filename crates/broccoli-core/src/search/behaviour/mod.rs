@@ -79,8 +79,9 @@ struct Passes<'a, 'p, 'o, S: Store> {
     progress: &'a mut Progress<'o>,
     main: Lane<'p, S>,
     scout: Option<Scout<'p, S>>,
-    /// Value and size of the best behaviour.
+    /// Value and size of the best behaviour, and the behaviour.
     best: Option<(u64, Cost)>,
+    behaviour: Vec<Labelled>,
 }
 
 /// Walks the small sizes one after the other, for good solutions early.
@@ -98,9 +99,11 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     ) -> Result<(), RunError> {
         let walk = Walk::new(problem, problem.limits().nodes(), FIRST_CUT, None);
         let main = Lane::new(problem, factory, walk)?;
-        let mut passes = Passes::<S> { problem, factory, progress, main, scout: None, best: None };
+        let mut passes =
+            Passes::<S> { problem, factory, progress, main, scout: None, best: None, behaviour: Vec::new() };
         let ended = passes.search();
         passes.report();
+        passes.settle();
         ended
     }
 
@@ -132,7 +135,10 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                         break;
                     }
                     self.progress.bound(cut + 1);
-                    cut = if self.main.leaf_bytes() > MOST_LEAF_BYTES { horizon } else { next_cut(cut) };
+                    // The last round, if there are too many leaves or the scout's solution is near.
+                    let is_near = self.best.is_some_and(|(value, _)| value <= cut.saturating_mul(3) / 2);
+                    let is_last = is_near || self.main.leaf_bytes() > MOST_LEAF_BYTES;
+                    cut = if is_last { u64::MAX } else { next_cut(cut) };
                     self.progress.horizon(cut.min(horizon));
                     self.main.next_round(cut);
                 }
@@ -172,7 +178,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                 Paused::Found { value, size } => {
                     let found = labels(scout.lane.walk());
                     self.main.improve(value, size);
-                    self.accept(value, size, &found);
+                    self.accept(value, size, found);
                 }
                 Paused::Done if self.best.is_none() && scout.lane.has_leaves() => {
                     scout.cut = next_cut(scout.cut);
@@ -261,18 +267,23 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     /// The main walk has found a better behaviour.
     fn improve(&mut self, value: u64, size: Cost) {
         let found = labels(self.main.walk());
-        self.accept(value, size, &found);
+        self.accept(value, size, found);
     }
 
     /// Some walk has found a better behaviour.
-    fn accept(&mut self, value: u64, size: Cost, behaviour: &[Labelled]) {
-        self.best = Some((value, size));
-        let depth = self.problem.limits().depth();
-        let tree = smallest_tree(self.problem, behaviour, depth, u64::from(size));
-        debug_assert_eq!(tree.as_ref().map(Tree::size), Some(u64::from(size)));
+    fn accept(&mut self, value: u64, size: Cost, behaviour: Vec<Labelled>) {
         self.report();
-        // The version space has found a tree of this size, so there is one.
-        self.progress.improved(tree.unwrap_or(Tree::Leaf(0)), value);
+        self.best = Some((value, size));
+        let tree = || realised(self.problem, &behaviour, size);
+        self.progress.tell_improved(value, u64::from(size), &tree);
+        self.behaviour = behaviour;
+    }
+
+    /// Keeps the tree of the best behaviour.
+    fn settle(&mut self) {
+        if let Some((value, size)) = self.best {
+            self.progress.keep(realised(self.problem, &self.behaviour, size), value);
+        }
     }
 
     fn report(&mut self) {
@@ -285,6 +296,13 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
 
 fn next_cut(cut: u64) -> u64 {
     (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut.saturating_add(1))
+}
+
+/// The smallest tree that realises a behaviour, of the size that the version space has found.
+fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
+    let tree = smallest_tree(problem, behaviour, problem.limits().depth(), u64::from(size));
+    debug_assert_eq!(tree.as_ref().map(Tree::size), Some(u64::from(size)));
+    tree.unwrap_or(Tree::Leaf(0))
 }
 
 /// The labels of a walk's present behaviour.

@@ -109,6 +109,16 @@ impl Budget {
     }
 }
 
+/// All points up to some number of them.
+#[derive(Clone, Copy, Debug)]
+struct Level<B> {
+    /// The region of all of them.
+    root: Region<B>,
+    /// How far the store and the pairs reached before the last one was pushed.
+    store: usize,
+    pairs: usize,
+}
+
 /// What one more point does to a region.
 enum Added<B> {
     /// Nothing.
@@ -128,9 +138,9 @@ pub(super) struct VersionSpace<S: Store> {
     /// The points, their ranks one after the other, and their labels.
     points: Vec<u16>,
     labels: Vec<u16>,
-    /// Per number of points, the region of all of them.
-    roots: Vec<Region<S::Bounds>>,
-    /// Per point, how far the store, the pairs and each of the entries reached before it was pushed.
+    /// Per number of points, from none on.
+    levels: Vec<Level<S::Bounds>>,
+    /// Per point, how far each of the entries reached before it was pushed.
     marks: Vec<usize>,
     /// The entries of regions of depth 2, and of deeper ones by depth less 3.
     pairs: Vec<Pair<S::Bounds>>,
@@ -168,7 +178,7 @@ impl<S: Store> VersionSpace<S> {
             budget: Budget { depth, nodes },
             points: Vec::new(),
             labels: Vec::new(),
-            roots: vec![Region::simple(store.empty(), 0)],
+            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
             marks: Vec::new(),
             pairs: Vec::new(),
             entries: (3..depths).map(|_| Vec::new()).collect(),
@@ -191,7 +201,7 @@ impl<S: Store> VersionSpace<S> {
 
     /// The same for the first `count` points alone.
     pub(super) fn cost_of_first(&self, count: usize) -> Cost {
-        self.roots[count].cost
+        self.levels[count].root.cost
     }
 
     /// The number of points.
@@ -219,21 +229,25 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost, without: usize) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        let root = &self.roots[self.roots.len() - 1 - without];
+        let root = &self.levels[self.levels.len() - 1 - without].root;
         self.fits(root, budget, cell, label) == Some(false)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
     pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
-        self.marks.extend([self.store.reach(), self.pairs.len()]);
+        let (store, pairs) = (self.store.reach(), self.pairs.len());
         self.marks.extend(self.entries.iter().map(Vec::len));
-        self.points.extend_from_slice(cell);
+        self.points.extend(cell.iter().copied());
         self.labels.push(label);
         let root = *self.root();
         let added = self.add(&root, self.budget, cell, label);
         // The level is pushed in any case, so that one way back serves both.
-        self.roots.push(if let Added::New(root) = added { root } else { root });
         let possible = !matches!(added, Added::Impossible);
+        self.levels.push(Level {
+            root: if let Added::New(root) = added { root } else { root },
+            store,
+            pairs,
+        });
         if !possible {
             self.pop();
         }
@@ -250,16 +264,17 @@ impl<S: Store> VersionSpace<S> {
         if count >= self.len() {
             return;
         }
-        let start = count * (2 + self.entries.len());
-        self.store.cut_back(self.marks[start]);
-        self.pairs.truncate(self.marks[start + 1]);
-        for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start + 2..]) {
+        let Level { store, pairs, .. } = self.levels[count + 1];
+        self.store.cut_back(store);
+        self.pairs.truncate(pairs);
+        let start = count * self.entries.len();
+        for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start..]) {
             entries.truncate(mark);
         }
         self.marks.truncate(start);
         self.labels.truncate(count);
         self.points.truncate(count * self.thresholds.len());
-        self.roots.truncate(count + 1);
+        self.levels.truncate(count + 1);
         if self.ordered > count {
             self.ordered = count;
             for order in &mut self.order {
@@ -270,7 +285,7 @@ impl<S: Store> VersionSpace<S> {
 
     #[inline]
     fn root(&self) -> &Region<S::Bounds> {
-        &self.roots[self.roots.len() - 1]
+        &self.levels[self.levels.len() - 1].root
     }
 
     /// Whether a region stays within its budget with one more point; `None` if it must be split first.
@@ -404,43 +419,61 @@ impl<S: Store> VersionSpace<S> {
         label: u16,
     ) -> Added<S::Bounds> {
         let first = self.pairs.len();
-        let mut changed = false;
+        let mut is_changed = false;
         let mut cost = Cost::MAX;
         for index in region.entries() {
-            let pair = self.pairs[index];
+            let pair = &self.pairs[index];
             let rank = cell[usize::from(pair.group.dimension)];
-            for side in [1, 0] {
-                let Some(group) = pair.group.part(side, rank) else { continue };
-                let whole = group.low == pair.group.low && group.high == pair.group.high;
-                let inside = self.store.is_inside(pair.bounds[side], cell, label);
-                let mut part = Pair { group, ..pair };
-                let mut possible = true;
-                if !inside {
-                    part.bounds[side] = self.store.with(pair.bounds[side], cell, label);
-                    match self.store.cost_without_split(part.bounds[side]) {
-                        Some(cost) => part.costs[side] = cost as u8,
-                        None => possible = false,
+            let is_split = pair.group.low < rank && rank <= pair.group.high;
+            let side = usize::from(rank > pair.group.high);
+            let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
+            if !is_split && total <= nodes && self.store.is_inside(pair.bounds[side], cell, label) {
+                cost = cost.min(total);
+                if is_changed {
+                    self.pairs.push(self.pairs[index]);
+                }
+                continue;
+            }
+            if !is_changed {
+                is_changed = true;
+                self.pairs.extend_from_within(region.first as usize..index);
+            }
+            let pair = self.pairs[index];
+            if is_split {
+                for side in [1, 0] {
+                    if let Some(group) = pair.group.part(side, rank) {
+                        cost = cost.min(self.add_pair(Pair { group, ..pair }, side, nodes, cell, label));
                     }
                 }
-                let total = 1 + Cost::from(part.costs[0]) + Cost::from(part.costs[1]);
-                possible &= total <= nodes;
-                let same = whole && inside && possible;
-                if !same && !changed {
-                    changed = true;
-                    self.pairs.extend_from_within(region.first as usize..index);
-                }
-                if possible {
-                    cost = cost.min(total);
-                    if changed {
-                        self.pairs.push(part);
-                    }
-                }
+            } else {
+                cost = cost.min(self.add_pair(pair, side, nodes, cell, label));
             }
         }
-        if !changed {
+        if !is_changed {
             return Added::Same;
         }
         Self::written(first, self.pairs.len(), region.bounds, cost).map_or(Added::Impossible, Added::New)
+    }
+
+    /// Writes a pair with one more point on one side, if that is possible; its cost.
+    #[inline]
+    fn add_pair(
+        &mut self,
+        mut pair: Pair<S::Bounds>,
+        side: usize,
+        nodes: Cost,
+        cell: &[u16],
+        label: u16,
+    ) -> Cost {
+        pair.bounds[side] = self.store.with(pair.bounds[side], cell, label);
+        let Some(cost) = self.store.cost_without_split(pair.bounds[side]) else { return Cost::MAX };
+        pair.costs[side] = cost as u8;
+        let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
+        if total > nodes {
+            return Cost::MAX;
+        }
+        self.pairs.push(pair);
+        total
     }
 
     /// Makes the entries of a region that costs more than 1, from the points in it.
