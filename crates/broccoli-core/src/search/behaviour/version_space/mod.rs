@@ -1,0 +1,285 @@
+//! The version space: all trees that agree with the labels so far, kept small and kept up to date.
+//!
+//! Labels are coloured points on the grid of cells. Per region of the grid and label the *bounds* are
+//! kept: the least and greatest rank in every dimension. A region with at most one label costs no
+//! predicate. One with two labels whose bounds are disjoint in some dimension costs one. Any other
+//! region needs a split and has a list of candidate *entries*: the predicates by which a tree could
+//! split it, each with the two regions it leads to. Predicates of one dimension between which no
+//! point of the region lies split it alike and share an entry, until a point falls between them; so
+//! thousands of thresholds cost no more than the points that tell them apart.
+//!
+//! Adding a point touches one side of every entry. An entry whose side has become impossible within
+//! the depth and node limits is dropped, for good: more points never make a region cheaper. If no
+//! entry is left, no tree agrees with the labels.
+//!
+//! Everything lives in a few stacks. [`VersionSpace::push`] writes the changed parts on top and
+//! shares the rest with the levels below, [`VersionSpace::pop`] cuts the stacks back. After some
+//! growth nothing is allocated.
+
+use std::ops::Range;
+
+mod refine;
+mod split;
+
+use self::split::Gap;
+use super::bounds::Store;
+
+/// The number of predicate nodes that a set of points needs, at least.
+pub(super) type Cost = u32;
+
+/// A region of the grid: the intersection of the half-spaces on the way to it.
+#[derive(Clone, Copy, Debug)]
+struct Region<B> {
+    /// Of no more interest once it is split.
+    bounds: B,
+    /// The fewest predicate nodes that tell its points apart.
+    cost: Cost,
+    /// Its entries, if it has been split; it is split only when it costs more than 1.
+    first: u32,
+    count: u32,
+}
+
+impl<B> Region<B> {
+    /// A region that needs no split.
+    fn simple(bounds: B, cost: Cost) -> Self {
+        Region { bounds, cost, first: 0, count: 0 }
+    }
+
+    fn entries(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// The predicates `rank > k` of one dimension for k from `low` to `high`, which split a region alike.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    dimension: u16,
+    low: u16,
+    high: u16,
+}
+
+impl Group {
+    /// The part of the group that has a point of this rank on the given side, if any.
+    #[inline]
+    fn part(self, side: usize, rank: u16) -> Option<Group> {
+        match side {
+            1 => (self.low < rank).then(|| Group { high: self.high.min(rank - 1), ..self }),
+            _ => (rank <= self.high).then(|| Group { low: self.low.max(rank), ..self }),
+        }
+    }
+}
+
+/// A way to split a region: the predicates, the false side, the true side.
+#[derive(Clone, Copy, Debug)]
+struct Entry<B> {
+    group: Group,
+    sides: [Region<B>; 2],
+}
+
+/// The same for a region of depth 2, whose sides are never split: most of the work is done on these.
+#[derive(Clone, Copy, Debug)]
+struct Pair<B> {
+    group: Group,
+    costs: [u8; 2],
+    bounds: [B; 2],
+}
+
+/// A half-space on the way to a region: `rank[dimension] > k` is `side`.
+#[derive(Clone, Copy, Debug)]
+struct HalfSpace {
+    dimension: u16,
+    k: u16,
+    side: usize,
+}
+
+/// A point's rank in some dimension, and its index.
+type Ranked = (u16, u32);
+
+/// What a region may still be: how deep its tree, and of how many nodes.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    depth: u32,
+    nodes: Cost,
+}
+
+impl Budget {
+    /// What is left for one side when the predicate and the other side have spent this much.
+    fn side(self, spent: Cost) -> Option<Budget> {
+        Some(Budget { depth: self.depth - 1, nodes: self.nodes.checked_sub(spent)? })
+    }
+
+    fn covers(self, cost: Cost) -> bool {
+        cost <= self.nodes && cost <= self.depth
+    }
+}
+
+/// All points up to some number of them.
+#[derive(Clone, Copy, Debug)]
+struct Level<B> {
+    /// The region of all of them.
+    root: Region<B>,
+    /// How far the store and the pairs reached before the last one was pushed.
+    store: usize,
+    pairs: usize,
+}
+
+/// What one more point does to a region.
+enum Added<B> {
+    /// Nothing.
+    Same,
+    /// It becomes this one.
+    New(Region<B>),
+    /// It goes beyond its budget.
+    Impossible,
+}
+
+/// All trees that agree with the points pushed.
+pub(super) struct VersionSpace<S: Store> {
+    /// Per dimension, the number of thresholds.
+    thresholds: Vec<u16>,
+    budget: Budget,
+    store: S,
+    /// The points, their ranks one after the other, and their labels.
+    points: Vec<u16>,
+    labels: Vec<u16>,
+    /// Per number of points, from none on.
+    levels: Vec<Level<S::Bounds>>,
+    /// Per point, how far each of the entries reached before it was pushed.
+    marks: Vec<usize>,
+    /// The entries of regions of depth 2, and of deeper ones by depth less 3.
+    pairs: Vec<Pair<S::Bounds>>,
+    entries: Vec<Vec<Entry<S::Bounds>>>,
+    /// The half-spaces around the region being changed.
+    way: Vec<HalfSpace>,
+    /// Per dimension, the first `ordered` points by their rank.
+    order: Vec<Vec<Ranked>>,
+    ordered: usize,
+    /// Scratch space of [`VersionSpace::split`], by depth: points by rank, and the bounds of those from
+    /// each distinct rank on.
+    sorted: Vec<Vec<Ranked>>,
+    suffixes: Vec<Vec<S::Bounds>>,
+    gaps: Vec<Gap>,
+}
+
+impl<S: Store> VersionSpace<S> {
+    /// No points yet. `thresholds` has the number of thresholds per dimension.
+    pub(super) fn new(thresholds: Vec<u16>, labels: usize, depth: u32, nodes: Cost) -> Self {
+        let store = S::new(thresholds.len(), labels);
+        let depths = depth as usize + 1;
+        VersionSpace {
+            budget: Budget { depth, nodes },
+            points: Vec::new(),
+            labels: Vec::new(),
+            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
+            marks: Vec::new(),
+            pairs: Vec::new(),
+            entries: (3..depths).map(|_| Vec::new()).collect(),
+            way: Vec::new(),
+            order: vec![Vec::new(); thresholds.len()],
+            ordered: 0,
+            sorted: vec![Vec::new(); depths],
+            suffixes: vec![Vec::new(); depths],
+            gaps: Vec::new(),
+            thresholds,
+            store,
+        }
+    }
+
+    /// The fewest predicate nodes of any tree that agrees with all points.
+    #[inline]
+    pub(super) fn cost(&self) -> Cost {
+        self.root().cost
+    }
+
+    /// The same for the first `count` points alone.
+    pub(super) fn cost_of_first(&self, count: usize) -> Cost {
+        self.levels[count].root.cost
+    }
+
+    /// The number of points.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The ranks of a point, counted in the order in which they were pushed.
+    #[inline]
+    pub(super) fn point(&self, index: usize) -> &[u16] {
+        let dimensions = self.thresholds.len();
+        &self.points[index * dimensions..][..dimensions]
+    }
+
+    /// The label of a point.
+    #[inline]
+    pub(super) fn label(&self, index: usize) -> u16 {
+        self.labels[index]
+    }
+
+    /// Whether it is plain to see that no tree of at most `nodes` predicates agrees with one more point
+    /// and all others but the last `without`. Changes nothing; where it would take a split to know, it
+    /// says no, and only [`VersionSpace::push`] tells.
+    #[inline]
+    pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost, without: usize) -> bool {
+        let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
+        let root = &self.levels[self.levels.len() - 1 - without].root;
+        self.fits(root, budget, cell, label) == Some(false)
+    }
+
+    /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
+    pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
+        let (store, pairs) = (self.store.reach(), self.pairs.len());
+        self.marks.extend(self.entries.iter().map(Vec::len));
+        self.points.extend(cell.iter().copied());
+        self.labels.push(label);
+        let root = *self.root();
+        let added = self.add(&root, self.budget, cell, label);
+        // The level is pushed in any case, so that one way back serves both.
+        let possible = !matches!(added, Added::Impossible);
+        self.levels.push(Level {
+            root: if let Added::New(root) = added { root } else { root },
+            store,
+            pairs,
+        });
+        if !possible {
+            self.pop();
+        }
+        possible
+    }
+
+    /// Takes back the last point.
+    pub(super) fn pop(&mut self) {
+        self.pop_to(self.len().saturating_sub(1));
+    }
+
+    /// Takes back all points but the first `count`.
+    pub(super) fn pop_to(&mut self, count: usize) {
+        if count >= self.len() {
+            return;
+        }
+        let Level { store, pairs, .. } = self.levels[count + 1];
+        self.store.cut_back(store);
+        self.pairs.truncate(pairs);
+        let start = count * self.entries.len();
+        for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start..]) {
+            entries.truncate(mark);
+        }
+        self.marks.truncate(start);
+        self.labels.truncate(count);
+        self.points.truncate(count * self.thresholds.len());
+        self.levels.truncate(count + 1);
+        if self.ordered > count {
+            self.ordered = count;
+            for order in &mut self.order {
+                order.retain(|&(_, index)| (index as usize) < count);
+            }
+        }
+    }
+
+    #[inline]
+    fn root(&self) -> &Region<S::Bounds> {
+        &self.levels[self.levels.len() - 1].root
+    }
+}
+
+#[cfg(test)]
+mod tests;

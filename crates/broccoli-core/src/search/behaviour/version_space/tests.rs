@@ -1,0 +1,91 @@
+//! The version space against the plain recursion, and its memory.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::search::behaviour::bounds::{Arena, Inline};
+use crate::search::behaviour::realise::{Labelled, least_nodes};
+
+/// Pushes the points that fit, takes some back now and then, and compares every answer with the
+/// plain recursion.
+fn check<S: Store>(
+    dimensions: usize,
+    labels: usize,
+    (depth, nodes): (u32, Cost),
+    moves: &[([u16; 4], u16, u8)],
+) -> Result<(), TestCaseError> {
+    let mut space = VersionSpace::<S>::new(vec![7; dimensions], labels, depth, nodes);
+    let mut points: Vec<Labelled> = Vec::new();
+    for &(cell, label, back) in moves {
+        let (cell, label) = (cell[..dimensions].to_vec(), label % labels as u16);
+        if points.iter().any(|point| point.cell == cell) {
+            continue;
+        }
+        let before = space.cost();
+        points.push(Labelled { cell: cell.clone(), label });
+        let all: Vec<&Labelled> = points.iter().collect();
+        let expected = least_nodes(&all, depth, u64::from(nodes));
+        for most in 0..=nodes {
+            let possible = expected.is_some_and(|least| least <= u64::from(most));
+            prop_assert!(!(possible && space.refutes(&cell, label, most, 0)), "refuted within {most}");
+        }
+        let pushed = space.push(&cell, label);
+        prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);
+        if pushed {
+            prop_assert_eq!(space.cost_of_first(points.len() - 1), before);
+        } else {
+            points.pop();
+            prop_assert_eq!(space.cost(), before);
+        }
+        if usize::from(back) < points.len() && back % 3 == 0 {
+            points.truncate(usize::from(back));
+            space.pop_to(points.len());
+        }
+        prop_assert_eq!(space.len(), points.len());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agrees_with_the_plain_recursion(
+        depth in 0..=4u32,
+        nodes in 0..=15u32,
+        moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..3u16, 0..24u8), 0..24),
+    ) {
+        let limits = (depth, nodes.min((1 << depth) - 1));
+        check::<Inline<1, 2>>(1, 2, limits, &moves)?;
+        check::<Inline<2, 2>>(2, 2, limits, &moves)?;
+        check::<Inline<2, 3>>(2, 3, limits, &moves)?;
+        check::<Inline<4, 2>>(4, 2, limits, &moves)?;
+        check::<Arena>(1, 3, limits, &moves)?;
+        check::<Arena>(2, 2, limits, &moves)?;
+        check::<Arena>(3, 3, limits, &moves)?;
+    }
+}
+
+/// Thousands of thresholds cost no more than the points that tell them apart.
+#[test]
+fn thousands_of_thresholds_take_little_memory() {
+    let mut space = VersionSpace::<Inline<4, 2>>::new(vec![2_000; 4], 2, 3, 7);
+    let mut random = 1u64;
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((random >> 33) % below) as u16
+    };
+    let mut most = 0;
+    for _ in 0..2_000 {
+        let cell = [draw(2_001), draw(2_001), draw(2_001), draw(2_001)];
+        let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
+        space.push(&cell, label);
+        let entries: usize = space.entries.iter().map(Vec::len).sum();
+        let bytes = entries * size_of::<Entry<[[[u16; 2]; 4]; 2]>>()
+            + space.pairs.len() * size_of::<Pair<[[[u16; 2]; 4]; 2]>>();
+        most = most.max(bytes);
+    }
+    assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");
+    assert!(most < 1 << 30, "{most} bytes");
+}
