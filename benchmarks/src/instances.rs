@@ -35,10 +35,17 @@ pub(crate) struct Row {
     pub(crate) nodes: u64,
     pub(crate) states: usize,
     pub(crate) pruning: bool,
-    /// With how many seeds it is part of the quick default; 0 if it is not.
     #[serde(default)]
-    pub(crate) quick: u64,
+    pub(crate) quick: Quick,
     pub(crate) paper: Figure,
+}
+
+/// With how many seeds a row is part of an engine's quick default; 0 if it is not.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Quick {
+    pub(crate) behaviour: u64,
+    pub(crate) backtracking: u64,
 }
 
 /// What the paper reports for a row.

@@ -1,7 +1,7 @@
 //! What a figure depends on beside the program: the machine, the day, the commit.
 
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The processor's model and the number of cores.
 pub(crate) fn processor() -> String {
@@ -15,6 +15,20 @@ fn model() -> Option<String> {
         return Some(line.split_once(':')?.1.trim().to_owned());
     }
     output("sysctl", &["-n", "machdep.cpu.brand_string"])
+}
+
+/// The load averages over 1, 5 and 15 minutes, where the system tells.
+pub(crate) fn load() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    Some(text.split_whitespace().take(3).collect::<Vec<_>>().join(", "))
+}
+
+/// How long this thread has had a processor to itself, where the system tells.
+pub(crate) fn busy() -> Option<Duration> {
+    // The kernel brings the figure up to date when it schedules, and at ticks that are milliseconds apart.
+    std::thread::yield_now();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Today's date in UTC, as year-month-day.

@@ -2,9 +2,16 @@
 //!
 //! Every benchmark is a subcommand in a file of its own; what is measured is data in `instances/`.
 
+mod case;
+mod chart;
+mod child;
+mod depth4;
+mod engines;
+mod growth;
 mod instances;
 mod machine;
 mod measure;
+mod output;
 mod paper;
 mod report;
 
@@ -24,11 +31,24 @@ struct Arguments {
 enum Benchmark {
     /// The tables of the paper, its own figures beside ours.
     Paper(paper::Arguments),
+    /// Behaviour against backtracking, and against what any search must ask.
+    Engines(engines::Arguments),
+    /// Trees of depth 4.
+    Depth4(depth4::Arguments),
+    /// Cost against thresholds, nodes and initial states, with a chart.
+    Growth(growth::Arguments),
+    /// One search; the others run it as a process that they can kill.
+    #[command(hide = true)]
+    One(child::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().benchmark {
         Benchmark::Paper(arguments) => paper::run(&arguments),
+        Benchmark::Engines(arguments) => engines::run(&arguments),
+        Benchmark::Depth4(arguments) => depth4::run(&arguments),
+        Benchmark::Growth(arguments) => growth::run(&arguments),
+        Benchmark::One(arguments) => child::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

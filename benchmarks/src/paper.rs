@@ -12,6 +12,7 @@ use clap::ValueEnum;
 
 use crate::instances::{Instances, Row, Table};
 use crate::measure::{Run, solve};
+use crate::output;
 use crate::report::{Measured, Report};
 
 /// Which rows to run, and how.
@@ -49,8 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
 
-    /// The engine; exhaustive has no pruning, so it runs only rows with the paper's pruning
-    #[arg(long, value_enum, default_value = "backtracking")]
+    /// The engine; only backtracking runs the rows without pruning, which mean nothing to the others
+    #[arg(long, value_enum, default_value = "behaviour")]
     engine: EngineName,
 
     /// Also the rows that take minutes to days
@@ -68,6 +69,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EngineName {
+    Behaviour,
     Backtracking,
     Exhaustive,
 }
@@ -75,8 +77,17 @@ enum EngineName {
 impl EngineName {
     fn engine(self, pruning: bool) -> Engine {
         match self {
+            EngineName::Behaviour => Engine::Behaviour,
             EngineName::Backtracking => Engine::Backtracking { pruning },
             EngineName::Exhaustive => Engine::Exhaustive,
+        }
+    }
+
+    /// With how many seeds `row` is part of the quick default.
+    fn quick(self, row: &Row) -> u64 {
+        match self {
+            EngineName::Behaviour => row.quick.behaviour,
+            EngineName::Backtracking | EngineName::Exhaustive => row.quick.backtracking,
         }
     }
 }
@@ -102,15 +113,7 @@ impl Arguments {
     }
 
     fn seeds(&self, row: &Row) -> u64 {
-        self.seeds.unwrap_or(if self.full { 10 } else { row.quick })
-    }
-
-    fn output(&self) -> PathBuf {
-        let target = || match std::env::var_os("CARGO_TARGET_DIR") {
-            Some(target) => PathBuf::from(target),
-            None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target")),
-        };
-        self.output.clone().unwrap_or_else(|| target().join("bench"))
+        self.seeds.unwrap_or(if self.full { 10 } else { self.engine.quick(row) })
     }
 }
 
@@ -118,14 +121,15 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let instances = Instances::paper()?;
     let chosen: Vec<_> = instances.rows().filter(|(table, row)| arguments.chooses(table, row)).collect();
-    let rows: Vec<_> = chosen.iter().filter(|(_, row)| arguments.full || row.quick > 0).collect();
+    let quick = |row| arguments.engine.quick(row) > 0;
+    let rows: Vec<_> = chosen.iter().filter(|(_, row)| arguments.full || quick(row)).collect();
     match (rows.len(), chosen.len() - rows.len()) {
         (0, 0) => bail!("no row of the paper's tables has these settings"),
         (0, long) => bail!("the {long} row(s) with these settings take long: add --full to run them"),
         (_, 0) => {}
         (_, long) => eprintln!("{long} row(s) that take long are left out; --full runs them too"),
     }
-    let mut report = Report::new(arguments.output());
+    let mut report = Report::new(output::directory(arguments.output.as_ref()));
     for (index, (table, row)) in rows.iter().enumerate() {
         let seeds = arguments.seeds(row);
         let place = format!("[{}/{}] table {}: {}", index + 1, rows.len(), table.number, row.settings());

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use broccoli_core::search::Engine;
 
 use crate::instances::{Row, Table};
-use crate::machine;
 use crate::measure::{Run, Summary, outcome};
+use crate::output::{self, grouped};
 
 /// A row with its runs.
 pub(crate) struct Measured<'a> {
@@ -29,7 +29,7 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     /// A report without rows, to be written to `directory`.
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Report { directory, header: header(), rows: Vec::new() }
+        Report { directory, header: output::header("The paper's tables"), rows: Vec::new() }
     }
 
     /// Adds a row and writes everything.
@@ -51,7 +51,7 @@ impl<'a> Report<'a> {
     }
 
     fn markdown(&self) -> String {
-        let mut text = self.header.clone();
+        let mut text = format!("{}\n{NOTES}", self.header);
         let mut number = 0;
         for measured in &self.rows {
             if measured.table.number != number {
@@ -93,7 +93,8 @@ impl<'a> Report<'a> {
                 let fields = summary.map(|s| [s.mean, s.least, s.most].map(|number| number.to_string()));
                 record.extend(fields.unwrap_or_default());
             }
-            let means = [trees(runs), queries(runs), seconds(runs)].map(|s| s.map(|s| s.mean.to_string()));
+            let means = [trees(measured.engine, runs), queries(runs), seconds(runs)]
+                .map(|s| s.map(|s| s.mean.to_string()));
             record.extend(means.map(Option::unwrap_or_default));
             record.push(seconds(runs).map(|s| s.deviation.to_string()).unwrap_or_default());
             let paper = &measured.row.paper;
@@ -135,24 +136,13 @@ const COLUMNS: &str = "\
 const SETTINGS: [&str; 9] =
     ["table", "environment", "x", "step", "depth", "nodes", "states", "engine", "pruning"];
 
-fn header() -> String {
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    format!(
-        "# The paper's tables\n\n\
-         - machine: {}, one thread\n\
-         - date: {}\n\
-         - command: `cargo xtask bench {}`\n\
-         - commit: {}\n\n\
-         Seed s samples the initial states; 0 is the first. Values are steps. Trees, queries and seconds are means \
-         over the seeds; ± is the sample's standard deviation; a range is shown where seeds differ. Values and \
-         sizes are means over the seeds that have a tree. A perfect tree ends a search early. The paper's figures are means of ten seeds of its own, \
-         on its own machine, with pruning rules that are not sound.\n",
-        machine::processor(),
-        machine::date(),
-        command.join(" "),
-        machine::commit().unwrap_or_else(|| "unknown".to_owned()),
-    )
-}
+const NOTES: &str = "\
+Seed s samples the initial states; 0 is the first. Values are steps. Trees, queries and seconds are means over \
+the seeds; ± is the sample's standard deviation; a range is shown where seeds differ. Values and sizes are means \
+over the seeds that have a tree. A perfect tree ends a search early. `behaviour` considers no trees; its queries \
+are without those of the canonical pass, its seconds are with them. The paper's figures are means of ten seeds \
+of its own, on its own machine, with pruning rules that are not sound.
+";
 
 fn settings(Measured { table, row, engine, .. }: &Measured<'_>) -> Vec<String> {
     vec![
@@ -171,6 +161,7 @@ fn settings(Measured { table, row, engine, .. }: &Measured<'_>) -> Vec<String> {
 fn pruning(engine: Engine) -> &'static str {
     match engine {
         Engine::Backtracking { pruning: true } => "yes",
+        Engine::Behaviour => "–",
         _ => "no",
     }
 }
@@ -187,7 +178,7 @@ fn line(Measured { row, engine, runs, .. }: &Measured<'_>) -> String {
         outcome(runs),
         spread(value(runs)),
         spread(size(runs)),
-        mean(trees(runs)),
+        mean(trees(*engine, runs)),
         mean(queries(runs)),
         seconds(runs).map(|s| timing(s, runs.len())).unwrap_or_default(),
         row.paper.trees.clone(),
@@ -204,7 +195,9 @@ fn size(runs: &[Run]) -> Option<Summary> {
     Summary::of(runs.iter().filter_map(|run| run.best).map(|(_, size)| size as f64))
 }
 
-fn trees(runs: &[Run]) -> Option<Summary> {
+/// None for `behaviour`, which considers no trees.
+fn trees(engine: Engine, runs: &[Run]) -> Option<Summary> {
+    let runs = if engine == Engine::Behaviour { &[] } else { runs };
     Summary::of(runs.iter().map(|run| run.statistics.trees as f64))
 }
 
@@ -231,19 +224,6 @@ fn timing(Summary { mean, deviation, .. }: Summary, runs: usize) -> String {
     if runs == 1 { format!("{mean:.digits$}") } else { format!("{mean:.digits$} ± {deviation:.digits$}") }
 }
 
-/// A number rounded to an integer, with a comma after every three digits.
-fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A count as the paper prints it: `2,199,228`, `30k`, `1.3m`.
 fn number(text: &str) -> Result<f64> {
     let text = text.replace(',', "");
@@ -262,7 +242,6 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!(["0", "999", "1,000", "12,345,678"], [0.0, 999.0, 1000.0, 12_345_678.0].map(grouped));
         let seconds = Summary { mean: 0.0123, deviation: 0.001, least: 0.0, most: 0.1 };
         assert_eq!(timing(seconds, 3), "0.012 ± 0.001");
         assert_eq!(timing(seconds, 1), "0.012");

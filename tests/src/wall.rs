@@ -44,7 +44,16 @@ fn check_engine(
     let problem = table.problem();
     let factory = table.factory(come_back);
     let outcome = Search::new(&problem, &factory).engine(engine).run().map_err(|e| e.to_string())?;
-    check_outcome(table, &outcome, expected)
+    check_outcome(table, &outcome, expected)?;
+    if engine != Engine::Behaviour {
+        return Ok(());
+    }
+    let any = Search::new(&problem, &factory).any_optimal().run().map_err(|e| e.to_string())?;
+    let again = Search::new(&problem, &factory).run().map_err(|e| e.to_string())?;
+    if any.statistics.queries_canonical > 0 || again.best != outcome.best {
+        return Err(format!("{any:?} or {again:?} is not as promised"));
+    }
+    check_outcome(table, &any, expected)
 }
 
 /// Checks that an outcome says what the oracle says, and that its tree does what it claims.

@@ -62,6 +62,10 @@ pub struct Solve {
     #[arg(long)]
     no_pruning: bool,
 
+    /// Accept any of the best trees, without the pass that always chooses the same one
+    #[arg(long)]
+    any_optimal: bool,
+
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
@@ -105,6 +109,9 @@ impl Solve {
         let mut search = Search::new(&problem, environment);
         if let Some(engine) = engine {
             search = search.engine(engine);
+        }
+        if self.any_optimal {
+            search = search.any_optimal();
         }
         if let Some(progress) = &mut progress {
             search = search.observer(progress);

@@ -168,3 +168,16 @@ fn json_comes_alone_on_standard_output() {
     assert_eq!(stdout(&output).lines().count(), 1);
     assert!(stdout(&output).ends_with("}\n"));
 }
+
+/// Without the canonical pass the tree may be another one, but it is as good and as small.
+#[test]
+fn any_optimal_tree_will_do() {
+    let [one, any] =
+        [&["solve", "cartpole", "--json"][..], &["solve", "cartpole", "--json", "--any-optimal"]]
+            .map(|arguments| json(&run(arguments)));
+    for key in ["status", "value", "bound", "size", "queries", "necessary_queries"] {
+        assert_eq!(one[key], any[key], "{key}");
+    }
+    assert!(one["queries_canonical"].as_u64() > Some(0));
+    assert_eq!(any["queries_canonical"], 0);
+}

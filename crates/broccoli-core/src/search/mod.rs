@@ -49,18 +49,26 @@ pub struct Search<'a> {
     problem: &'a Problem,
     factory: &'a dyn SystemFactory,
     engine: Engine,
+    any_optimal: bool,
     observer: Option<&'a mut dyn Observer>,
 }
 
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
     pub fn new(problem: &'a Problem, factory: &'a dyn SystemFactory) -> Self {
-        Search { problem, factory, engine: Engine::Behaviour, observer: None }
+        Search { problem, factory, engine: Engine::Behaviour, any_optimal: false, observer: None }
     }
 
     /// Chooses the engine.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
+        self
+    }
+
+    /// Accepts any of the best trees. Without, the answer among equals is always the same one, and
+    /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none.
+    pub fn any_optimal(mut self) -> Self {
+        self.any_optimal = true;
         self
     }
 
@@ -78,7 +86,9 @@ impl<'a> Search<'a> {
         let mut progress = progress::Progress::new(self.observer);
         let searched = match self.engine {
             Engine::Exhaustive => exhaustive::search(self.problem, self.factory, &mut progress),
-            Engine::Behaviour => behaviour::search(self.problem, self.factory, &mut progress),
+            Engine::Behaviour => {
+                behaviour::search(self.problem, self.factory, self.any_optimal, &mut progress)
+            }
             Engine::Backtracking { pruning } => {
                 backtracking::search(self.problem, self.factory, pruning, &mut progress)
             }

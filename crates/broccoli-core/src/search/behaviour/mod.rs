@@ -58,17 +58,18 @@ const SLICE: u64 = 32;
 pub(super) fn search(
     problem: &Problem,
     factory: &dyn SystemFactory,
+    any_optimal: bool,
     progress: &mut Progress<'_>,
 ) -> Result<(), RunError> {
     // The usual numbers of dimensions and actions have the version space made for them.
     match (problem.dimensions().len(), problem.actions().len()) {
-        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, progress),
-        (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, progress),
-        (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, progress),
-        (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, progress),
-        (2, 3) => Passes::<Inline<2, 3>>::run(problem, factory, progress),
-        (4, 3) => Passes::<Inline<4, 3>>::run(problem, factory, progress),
-        _ => Passes::<Arena>::run(problem, factory, progress),
+        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, any_optimal, progress),
+        (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, any_optimal, progress),
+        (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, any_optimal, progress),
+        (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, any_optimal, progress),
+        (2, 3) => Passes::<Inline<2, 3>>::run(problem, factory, any_optimal, progress),
+        (4, 3) => Passes::<Inline<4, 3>>::run(problem, factory, any_optimal, progress),
+        _ => Passes::<Arena>::run(problem, factory, any_optimal, progress),
     }
 }
 
@@ -95,19 +96,20 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     fn run(
         problem: &'p Problem,
         factory: &'a dyn SystemFactory,
+        any_optimal: bool,
         progress: &'a mut Progress<'o>,
     ) -> Result<(), RunError> {
         let walk = Walk::new(problem, problem.limits().nodes(), FIRST_CUT, None);
         let main = Lane::new(problem, factory, walk)?;
         let mut passes =
             Passes::<S> { problem, factory, progress, main, scout: None, best: None, behaviour: Vec::new() };
-        let ended = passes.search();
+        let ended = passes.search(any_optimal);
         passes.report();
         passes.settle();
         ended
     }
 
-    fn search(&mut self) -> Result<(), RunError> {
+    fn search(&mut self, any_optimal: bool) -> Result<(), RunError> {
         let necessary = match self.problem.objective() {
             Objective::Reach { horizon } => self.reach(horizon)?,
             Objective::Survive { horizon } => self.survive(horizon)?,
@@ -116,8 +118,8 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             self.progress.necessary(necessary);
         }
         match self.best {
-            Some((value, size)) => self.canonical(value, size),
-            None => Ok(()),
+            Some((value, size)) if !any_optimal => self.canonical(value, size),
+            _ => Ok(()),
         }
     }
 

@@ -28,6 +28,9 @@ pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Optio
     if depth == 0 || nodes == 0 {
         return None;
     }
+    if depth == 1 || nodes == 1 {
+        return one_predicate_does(labels).then_some(1);
+    }
     let mut best = None;
     for (dimension, k) in splits(labels) {
         let most = best.map_or(nodes, |best: u64| best - 1);
@@ -58,6 +61,21 @@ fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -
         }
     }
     Tree::Leaf(labels.first().map_or(0, |labelled| usize::from(labelled.label)))
+}
+
+/// Whether some predicate has one label on its true side and another on its false side.
+fn one_predicate_does(labels: &[&Labelled]) -> bool {
+    let Some(first) = labels.first() else { return false };
+    let (own, others): (Vec<&Labelled>, Vec<&Labelled>) = labels.iter().partition(|l| l.label == first.label);
+    let range = |some: &[&Labelled], dimension: usize| {
+        let ranks = || some.iter().map(|labelled| labelled.cell[dimension]);
+        Some((ranks().min()?, ranks().max()?))
+    };
+    let is_apart = |dimension| match (range(&own, dimension), range(&others, dimension)) {
+        (Some(own), Some(others)) => own.1 < others.0 || others.1 < own.0,
+        _ => false,
+    };
+    is_uniform(&others) && (0..first.cell.len()).any(is_apart)
 }
 
 fn is_uniform(labels: &[&Labelled]) -> bool {
