@@ -114,7 +114,9 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             Objective::Reach { horizon } => self.reach(horizon)?,
             Objective::Survive { horizon } => self.survive(horizon)?,
         };
-        if self.problem.initial_states().len() == 1 {
+        if let Some(necessary) = necessary
+            && self.problem.initial_states().len() == 1
+        {
             self.progress.necessary(necessary);
         }
         match self.best {
@@ -124,7 +126,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     }
 
     /// One walk over all sizes, in rounds, with the scout beside it. Returns the necessary queries.
-    fn reach(&mut self, horizon: u64) -> Result<u64, RunError> {
+    fn reach(&mut self, horizon: u64) -> Result<Option<u64>, RunError> {
         let mut cut = FIRST_CUT;
         loop {
             match self.main.advance(SLICE)? {
@@ -151,10 +153,11 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         let walk = self.main.walk();
         Ok(match self.best {
             Some((value @ 1.., size)) => {
-                let smaller = size.checked_sub(1).map_or(0, |most| walk.transitions(value..=value, most));
-                walk.transitions(1..=value - 1, Cost::MAX) + smaller
+                let smaller =
+                    size.checked_sub(1).map_or(Some(0), |most| walk.transitions(value..=value, most));
+                walk.transitions(1..=value - 1, Cost::MAX).and_then(|shorter| Some(shorter + smaller?))
             }
-            Some((0, _)) => 0,
+            Some((0, _)) => Some(0),
             None => walk.transitions(1..=horizon, Cost::MAX),
         })
     }
@@ -198,7 +201,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     }
 
     /// One walk per size, until a tree survives the horizon. Returns the necessary queries.
-    fn survive(&mut self, horizon: u64) -> Result<u64, RunError> {
+    fn survive(&mut self, horizon: u64) -> Result<Option<u64>, RunError> {
         let most = self.problem.limits().nodes();
         // The size of this walk and of the one before, and what that one took.
         let (mut nodes, mut before, mut spent_before) = (0, None, u64::MAX);
@@ -227,14 +230,15 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             let spent = self.main.queries() - queries;
             match self.best {
                 // Its own trace, and all that smaller trees can do.
-                Some((value, 0)) if value == horizon => return Ok(own_steps),
+                Some((value, 0)) if value == horizon => return Ok(Some(own_steps)),
                 Some((value, size)) if value == horizon && is_smallest(size) => {
-                    return Ok(own_steps + spent_before);
+                    return Ok(Some(own_steps + spent_before));
                 }
                 Some((value, size)) if value == horizon => {
-                    return Ok(own_steps + self.main.walk().transitions(1..=horizon, size - 1));
+                    let by_smaller = self.main.walk().transitions(1..=horizon, size - 1);
+                    return Ok(by_smaller.map(|by_smaller| own_steps + by_smaller));
                 }
-                _ if nodes == most => return Ok(spent),
+                _ if nodes == most => return Ok(Some(spent)),
                 _ => {}
             }
             let grows = nodes < 2 || spent >= WORTHWHILE_GROWTH.saturating_mul(spent_before);

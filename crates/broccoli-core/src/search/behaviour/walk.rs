@@ -18,6 +18,8 @@
 //! together, the first solution found is nearly the best one, and yet no transition is asked for
 //! twice.
 
+use std::ops::RangeInclusive;
+
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
 use super::leaves::{Leaf, Leaves};
@@ -101,6 +103,8 @@ pub(super) struct Walk<S: Store> {
 
 /// How many costs are counted apart; greater ones count as the last.
 const COSTS: usize = 16;
+/// Up to which step transitions are counted apart; later ones count as this one.
+const MOST_STEPS: u64 = 1 << 16;
 
 impl<S: Store> Walk<S> {
     /// A walk for trees of at most `nodes` predicates, whose first round ends at `cut`.
@@ -222,11 +226,18 @@ impl<S: Store> Walk<S> {
     }
 
     /// How many transitions were asked for whose number is in `steps` and after which the behaviour
-    /// needs at most `nodes` predicates.
-    pub(super) fn transitions(&self, steps: std::ops::RangeInclusive<u64>, nodes: Cost) -> u64 {
-        let costs = (nodes as usize).min(COSTS - 1);
+    /// needs at most `nodes` predicates; `None` if so many steps or nodes are not counted apart.
+    pub(super) fn transitions(&self, steps: RangeInclusive<u64>, nodes: Cost) -> Option<u64> {
+        let costs = match usize::try_from(nodes).ok()? {
+            _ if nodes >= self.nodes => COSTS,
+            nodes if nodes + 1 < COSTS => nodes + 1,
+            _ => return None,
+        };
+        if (MOST_STEPS..self.objective.horizon()).contains(steps.end()) {
+            return None;
+        }
         let counted = self.transitions.iter().zip(0..).filter(|(_, step)| steps.contains(step));
-        counted.map(|(by_cost, _)| by_cost[..=costs].iter().sum::<u64>()).sum()
+        Some(counted.map(|(by_cost, _)| by_cost[..costs].iter().sum::<u64>()).sum())
     }
 
     /// How many nodes a behaviour may need whose value is at best `value`.
@@ -334,7 +345,7 @@ impl<S: Store> Walk<S> {
     #[inline]
     fn step(&mut self, ask: Ask) -> Ask {
         self.at.steps += 1;
-        let step = self.at.steps as usize;
+        let step = self.at.steps.min(MOST_STEPS) as usize;
         if step >= self.transitions.len() {
             self.transitions.resize(step + step / 2 + 1, [0; COSTS]);
         }
