@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 if ended {
                     continue;
                 }
-                eprint!("{}, {} = {value} …", case.settings(), curve.axis.name());
+                eprint!("{}: {environment}, {value} …", case.group);
                 let Some(found) = child::solve(Set::Growth, place, Solver::Behaviour, limit)? else {
                     eprintln!(" more than {} s", arguments.limit);
                     ended = true;
