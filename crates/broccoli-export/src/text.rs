@@ -59,7 +59,7 @@ fn summary(
     if let Some(Solution { tree, .. }) = best {
         text += &format!("size     {}, depth {}\n", counted(tree.size(), "predicate"), tree.depth());
     }
-    text += &format!("queries  {}{}\n", grouped(statistics.queries), about_queries(statistics));
+    text += &format!("queries  {}\n", queries(statistics));
     if statistics.trees > 0 {
         text += &format!("trees    {}\n", grouped(statistics.trees));
     }
@@ -72,20 +72,20 @@ fn summary(
     text
 }
 
-/// What is worth knowing about the number of queries.
-fn about_queries(statistics: Statistics) -> String {
-    let Statistics { queries_canonical, replayed, necessary_queries, .. } = statistics;
-    let mut notes = Vec::new();
-    if let Some(necessary) = necessary_queries {
-        notes.push(format!("any proof needs {}", grouped(necessary)));
-    }
+/// The number of queries, and what is worth knowing about it.
+fn queries(statistics: Statistics) -> String {
+    let Statistics { queries, queries_canonical, replayed, necessary_queries, .. } = statistics;
+    let mut lines = vec![match necessary_queries {
+        Some(necessary) => format!("{}; any proof needs {}", grouped(queries), grouped(necessary)),
+        None => grouped(queries),
+    }];
     if queries_canonical > 0 {
-        notes.push(format!("{} more to choose one of the best trees", grouped(queries_canonical)));
+        lines.push(format!("{} more to choose one of the best trees", grouped(queries_canonical)));
     }
     if replayed > 0 {
-        notes.push(format!("{} repeated to come back to a state", grouped(replayed)));
+        lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
     }
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
+    lines.join("\n         ")
 }
 
 fn optimal(problem: &Problem, best: &Solution) -> String {

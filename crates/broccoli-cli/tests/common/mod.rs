@@ -54,6 +54,9 @@ pub fn report(arguments: &[&str], output: &Output) -> String {
 pub fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = ["queries", "trees", "traces", "seconds"].iter().fold(line.to_owned(), without_number);
+        if let Some((_, purpose)) = line.split_once(" more to ") {
+            return format!("         … more to {purpose}\n");
+        }
         match ["queries  ", "trees    ", "traces   "].iter().find(|label| line.starts_with(**label)) {
             Some(label) => format!("{label}…\n"),
             None => match line.strip_prefix("time     ").and_then(|rest| rest.split_once('(')) {
