@@ -99,3 +99,52 @@ fn hash(cell: &[u16]) -> u64 {
     let hash = cell.iter().fold(0, mix);
     hash ^ (hash >> 32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels given and taken back like a stack, in a table small enough to be dense and in one that
+    /// must be hashed and has to grow, against a list.
+    #[test]
+    fn dense_and_hashed_tables_say_what_a_list_says() {
+        for thresholds in [[40, 40, 40], [5_000, 5_000, 5_000]] {
+            let mut labels = Labels::new(&thresholds);
+            assert_eq!(labels.strides.is_empty(), thresholds[0] == 5_000);
+            let mut points: Vec<([u16; 3], u16)> = Vec::new();
+            let mut slots: Vec<Slot> = Vec::new();
+            let mut random = 7u64;
+            let mut draw = |below: u64| {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) % below
+            };
+            for turn in 0..40_000 {
+                let cell = [0; 3].map(|_| (draw(23) * u64::from(thresholds[0]) / 22) as u16);
+                let known = points.iter().find(|(other, _)| *other == cell).map(|&(_, label)| label);
+                let (slot, found) = labels.find(&cell, |index| (&points[index].0[..], points[index].1));
+                assert_eq!(found, known, "turn {turn}");
+                if found.is_some() {
+                    continue;
+                }
+                let label = draw(3) as u16;
+                let mut slot = slot;
+                if labels.is_full() {
+                    slots = labels.grow(points.iter().map(|(cell, _)| &cell[..]));
+                    slot = labels.find(&cell, |index| (&points[index].0[..], points[index].1)).0;
+                }
+                labels.set(slot, label, points.len());
+                slots.push(slot);
+                points.push((cell, label));
+                if draw(10) == 0 {
+                    let keep = points.len() - draw(points.len().min(12) as u64 + 1) as usize;
+                    points.truncate(keep);
+                    for slot in slots.drain(keep..).rev() {
+                        labels.clear(slot);
+                    }
+                }
+            }
+            assert!(points.len() > 512, "{} points are too few to make it grow", points.len());
+        }
+    }
+}
