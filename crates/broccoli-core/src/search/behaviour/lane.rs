@@ -26,8 +26,6 @@ pub(super) struct Lane<'p, S: Store> {
     found: bool,
     /// What became of the behaviours of earlier walks.
     counts_before: Behaviours,
-    /// The present ask is a solution, and has been told.
-    is_looked_at: bool,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
@@ -43,7 +41,6 @@ impl<'p, S: Store> Lane<'p, S> {
             ask,
             found: false,
             counts_before: Behaviours::default(),
-            is_looked_at: false,
         })
     }
 
@@ -54,7 +51,6 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk = walk;
         self.ask = self.walk.start();
         self.found = false;
-        self.is_looked_at = false;
     }
 
     /// Another round of the same walk.
@@ -66,7 +62,8 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Goes on for `queries` queries, or until there is something to say.
     pub(super) fn advance(&mut self, queries: u64) -> Result<Paused, RunError> {
         let end = self.driver.queries() + queries;
-        if std::mem::take(&mut self.is_looked_at) {
+        if matches!(self.ask, Ask::Found { .. }) {
+            // It has been told.
             self.ask = self.walk.resume();
         }
         loop {
@@ -75,14 +72,14 @@ impl<'p, S: Store> Lane<'p, S> {
                 None => match self.ask {
                     Ask::Found { value, size } => {
                         self.found = true;
-                        self.is_looked_at = true;
                         return Ok(Paused::Found { value, size });
                     }
                     Ask::Done => return Ok(Paused::Done),
                     _ => self.walk.resume(),
                 },
             };
-            if self.driver.queries() >= end {
+            // A solution is told before anything else happens: another lane's could be worse.
+            if self.driver.queries() >= end && !matches!(self.ask, Ask::Found { .. }) {
                 return Ok(Paused::Slice);
             }
         }

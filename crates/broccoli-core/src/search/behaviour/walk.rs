@@ -189,8 +189,12 @@ impl<S: Store> Walk<S> {
         self.go_back()
     }
 
-    /// A behaviour found elsewhere becomes the incumbent. It must be better than the present one.
+    /// A behaviour found elsewhere becomes the incumbent. It is better than the present one.
     pub(super) fn improve(&mut self, value: u64, size: Cost) {
+        debug_assert!(
+            self.allowance(value).is_some_and(|most| size <= most),
+            "an incumbent never gets worse"
+        );
         self.incumbent = Some((value, size));
     }
 
