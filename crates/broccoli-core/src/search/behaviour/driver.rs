@@ -35,6 +35,22 @@ impl Places {
         }
     }
 
+    /// Adds a place of others. `actions` has their actions, if they are to be replayed.
+    fn copy(&mut self, others: &Places, index: usize, actions: Option<&[u16]>) {
+        let place = others.places[index];
+        let start = match actions {
+            Some(actions) => {
+                self.actions.extend_from_slice(&actions[place.start..][..place.steps as usize]);
+                self.actions.len() - place.steps as usize
+            }
+            None => {
+                self.states.extend_from_slice(others.state(index));
+                self.states.len() - others.state(index).len()
+            }
+        };
+        self.places.push(Place { start, ..place });
+    }
+
     /// The saved state of a place.
     fn state(&self, index: usize) -> &[u8] {
         let end = self.places.get(index + 1).map_or(self.states.len(), |next| next.start);
@@ -140,9 +156,7 @@ impl<'p> Driver<'p> {
                 self.step(action)?
             }
             Ask::Return { drop, keep, action } => {
-                for _ in 0..drop {
-                    self.marks.pop();
-                }
+                self.drop_marks(drop);
                 self.return_to_mark()?;
                 if !keep {
                     self.marks.pop();
@@ -151,6 +165,21 @@ impl<'p> Driver<'p> {
             }
             Ask::Leave => {
                 self.leave()?;
+                return Ok(None);
+            }
+            Ask::LeaveMark { drop, keep } => {
+                self.drop_marks(drop);
+                let actions = (self.come_back == ComeBack::Replay).then_some(&self.history[..]);
+                self.leaves.copy(&self.marks, self.marks.places.len() - 1, actions);
+                if !keep {
+                    self.marks.pop();
+                }
+                return Ok(None);
+            }
+            Ask::Keep { leaf } => {
+                let old = &self.old_leaves;
+                let actions = (self.come_back == ComeBack::Replay).then_some(&old.actions[..]);
+                self.leaves.copy(old, leaf, actions);
                 return Ok(None);
             }
             Ask::Enter { leaf, mark, action } => {
@@ -218,6 +247,12 @@ impl<'p> Driver<'p> {
         };
         self.leaves.places.push(Place { initial: self.initial, steps: self.instance.steps(), start });
         Ok(())
+    }
+
+    fn drop_marks(&mut self, count: usize) {
+        for _ in 0..count {
+            self.marks.pop();
+        }
     }
 
     /// Goes to a leaf of the last round.

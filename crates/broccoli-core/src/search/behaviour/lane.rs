@@ -3,7 +3,7 @@
 use super::bounds::Store;
 use super::driver::Driver;
 use super::version_space::Cost;
-use super::walk::{Ask, Walk};
+use super::walk::{Ask, Round, Walk};
 use crate::problem::{Problem, RunError, SystemFactory};
 use crate::search::Behaviours;
 
@@ -54,9 +54,14 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     /// Another round of the same walk.
-    pub(super) fn next_round(&mut self, cut: u64) {
+    pub(super) fn next_round(&mut self, round: Round) {
         self.driver.next_round();
-        self.ask = self.walk.next_round(cut);
+        self.ask = self.walk.next_round(round);
+    }
+
+    /// From now on nothing is set aside any more.
+    pub(super) fn set_nothing_aside(&mut self) {
+        self.walk.set_nothing_aside();
     }
 
     /// Goes on for `queries` queries, or until there is something to say.

@@ -1,30 +1,58 @@
 //! The leaves of a round: behaviours set aside to be gone on with, written down compactly.
 //!
-//! Leaves come in the order of a depth-first walk, so each shares its first labels with the one
-//! before; only the others are kept.
+//! The labels of all leaves form a tree in which a leaf's labels are the way from the root, so what
+//! leaves have in common is kept once, and a leaf can be gone on with in any order.
 
+use super::version_space::Cost;
 use super::walk::Position;
 
-/// A trace that was set aside.
+/// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) at: Position,
-    /// The cell it has reached.
+    /// The fewest predicates of a tree that agrees with it.
+    pub(super) cost: Cost,
+    /// How many labels it has.
+    pub(super) labels: u32,
+    /// The cell that its trace has reached.
     pub(super) cell: &'a [u16],
     /// The initial states whose traces are complete or running, in the order of the walk.
     pub(super) started: &'a [u32],
 }
 
+/// What a label takes away from the promise of a leaf, in steps.
+const LABEL_PRICE: i64 = 3;
+
+impl Leaf<'_> {
+    /// How likely it seems that its trace goes on for long: it has gone on for long, and through few
+    /// cells, as one that goes round and round does.
+    pub(super) fn promise(&self) -> i64 {
+        self.at.steps as i64 - LABEL_PRICE * i64::from(self.labels)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Record {
     at: Position,
-    /// How many labels it shares with the leaf before.
-    shared: u32,
-    /// Where its other labels end; they start where those of the leaf before end.
-    labels: usize,
-    /// Where its initial states end.
+    cost: Cost,
+    /// How many labels it has, and the last one, or `NONE`.
+    labels: u32,
+    label: u32,
+    /// Where its initial states end; they start where those of the leaf before end.
     started: usize,
 }
+
+/// A label in the tree of labels.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    /// The label before, or `NONE`.
+    parent: u32,
+    label: u16,
+    /// The steps of its trace when it was given.
+    steps: u64,
+}
+
+const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaves {
@@ -33,12 +61,10 @@ pub(super) struct Leaves {
     /// The cells that the leaves have reached.
     cells: Vec<u16>,
     started: Vec<u32>,
-    /// The labels that are not shared: cells, labels, and the steps at which they were given.
+    labels: Vec<Label>,
     label_cells: Vec<u16>,
-    labels: Vec<u16>,
-    labelled_at: Vec<u64>,
-    /// How many labels the next leaf shares with the last one.
-    shared: usize,
+    /// The labels of the last leaf that the walk still has.
+    path: Vec<u32>,
 }
 
 impl Leaves {
@@ -50,10 +76,9 @@ impl Leaves {
         self.records.clear();
         self.cells.clear();
         self.started.clear();
-        self.label_cells.clear();
         self.labels.clear();
-        self.labelled_at.clear();
-        self.shared = 0;
+        self.label_cells.clear();
+        self.path.clear();
     }
 
     pub(super) fn len(&self) -> usize {
@@ -66,54 +91,54 @@ impl Leaves {
 
     /// About how much memory they take.
     pub(super) fn bytes(&self) -> usize {
-        let record = size_of::<Record>() + 2 * self.dimensions;
-        let label = size_of::<u64>() + 2 * (1 + self.dimensions);
-        record * self.records.len() + label * self.labels.len() + 4 * self.started.len()
+        let cell = 2 * self.dimensions;
+        (size_of::<Record>() + cell) * self.records.len()
+            + (size_of::<Label>() + cell) * self.labels.len()
+            + 4 * self.started.len()
     }
 
     /// The walk has taken back labels: only the first `count` are still those of the last leaf.
     #[inline]
     pub(super) fn share_at_most(&mut self, count: usize) {
-        self.shared = self.shared.min(count);
+        self.path.truncate(count);
     }
 
-    /// Writes a leaf down. `label` gives each of its `count` labels: the cell, the label, the steps at
-    /// which it was given.
-    pub(super) fn push<'p>(
-        &mut self,
-        leaf: Leaf<'_>,
-        count: usize,
-        label: impl Fn(usize) -> (&'p [u16], u16, u64),
-    ) {
-        for index in self.shared..count {
+    /// Writes a leaf down. `label` gives each of its labels: the cell, the label, the steps at which it was
+    /// given.
+    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> (&'p [u16], u16, u64)) {
+        for index in self.path.len()..leaf.labels as usize {
             let (cell, label, steps) = label(index);
+            let parent = self.path.last().copied().unwrap_or(NONE);
+            self.path.push(self.labels.len() as u32);
+            self.labels.push(Label { parent, label, steps });
             self.label_cells.extend_from_slice(cell);
-            self.labels.push(label);
-            self.labelled_at.push(steps);
         }
         self.cells.extend_from_slice(leaf.cell);
         self.started.extend_from_slice(leaf.started);
         self.records.push(Record {
             at: leaf.at,
-            shared: self.shared as u32,
-            labels: self.labels.len(),
+            cost: leaf.cost,
+            labels: leaf.labels,
+            label: self.path.last().copied().unwrap_or(NONE),
             started: self.started.len(),
         });
-        self.shared = count;
     }
 
-    /// How many labels a leaf shares with the one before.
-    pub(super) fn shared(&self, leaf: usize) -> usize {
-        self.records[leaf].shared as usize
+    /// Writes into `path` the labels of a leaf, in the order in which they were given.
+    pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) {
+        path.clear();
+        let mut next = self.records[leaf].label;
+        while next != NONE {
+            path.push(next);
+            next = self.labels[next as usize].parent;
+        }
+        path.reverse();
     }
 
-    /// The labels that a leaf does not share.
-    pub(super) fn labels(&self, leaf: usize) -> impl Iterator<Item = (&[u16], u16, u64)> {
-        let start = leaf.checked_sub(1).map_or(0, |before| self.records[before].labels);
-        (start..self.records[leaf].labels).map(|index| {
-            let cell = &self.label_cells[index * self.dimensions..][..self.dimensions];
-            (cell, self.labels[index], self.labelled_at[index])
-        })
+    /// The cell, the label and the steps at which it was given.
+    pub(super) fn label(&self, label: u32) -> (&[u16], u16, u64) {
+        let Label { label: given, steps, .. } = self.labels[label as usize];
+        (&self.label_cells[label as usize * self.dimensions..][..self.dimensions], given, steps)
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
@@ -121,6 +146,8 @@ impl Leaves {
         let record = &self.records[leaf];
         Leaf {
             at: record.at,
+            cost: record.cost,
+            labels: record.labels,
             cell: &self.cells[leaf * self.dimensions..][..self.dimensions],
             started: &self.started[start..record.started],
         }

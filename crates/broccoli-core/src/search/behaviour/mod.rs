@@ -37,7 +37,7 @@ use self::bounds::{Arena, Inline, Store};
 use self::lane::{Lane, Paused};
 use self::realise::{Labelled, smallest_tree};
 use self::version_space::Cost;
-use self::walk::Walk;
+use self::walk::{Round, Walk};
 use super::Behaviours;
 use super::progress::Progress;
 use crate::problem::{Objective, Problem, RunError, SystemFactory};
@@ -50,8 +50,6 @@ const CUT_GROWTH: (u64, u64) = (5, 4);
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
-/// `survive`: when one more node makes the walk less than this much longer, the rest is one walk.
-const WORTHWHILE_GROWTH: u64 = 2;
 /// How many queries go by between two reports to the observer, and between two looks at the scout.
 const SLICE: u64 = 32;
 
@@ -99,7 +97,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         any_optimal: bool,
         progress: &'a mut Progress<'o>,
     ) -> Result<(), RunError> {
-        let walk = Walk::new(problem, problem.limits().nodes(), FIRST_CUT, None);
+        let walk = Walk::new(problem, problem.limits().nodes(), reach_round(FIRST_CUT), None);
         let main = Lane::new(problem, factory, walk)?;
         let mut passes =
             Passes::<S> { problem, factory, progress, main, scout: None, best: None, behaviour: Vec::new() };
@@ -144,7 +142,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                     let is_last = is_near || self.main.leaf_bytes() > MOST_LEAF_BYTES;
                     cut = if is_last { u64::MAX } else { next_cut(cut) };
                     self.progress.horizon(cut.min(horizon));
-                    self.main.next_round(cut);
+                    self.main.next_round(reach_round(cut));
                 }
             }
             self.scout()?;
@@ -170,7 +168,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             return Ok(()); // the main walk is in its last round and knows better
         }
         if self.scout.is_none() {
-            let walk = Walk::new(self.problem, 1, FIRST_CUT, None);
+            let walk = Walk::new(self.problem, 1, reach_round(FIRST_CUT), None);
             let lane = Lane::new(self.problem, self.factory, walk)?;
             self.scout = Some(Scout { lane, nodes: 1, cut: FIRST_CUT });
         }
@@ -187,63 +185,65 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                 }
                 Paused::Done if self.best.is_none() && scout.lane.has_leaves() => {
                     scout.cut = next_cut(scout.cut);
-                    scout.lane.next_round(scout.cut);
+                    scout.lane.next_round(reach_round(scout.cut));
                 }
                 Paused::Done => {
                     scout.nodes += 1;
                     let cut = if self.best.is_some() { u64::MAX } else { FIRST_CUT };
                     scout.cut = cut;
-                    scout.lane.restart(Walk::new(self.problem, scout.nodes, cut, self.best));
+                    scout.lane.restart(Walk::new(self.problem, scout.nodes, reach_round(cut), self.best));
                 }
             }
         }
         Ok(())
     }
 
-    /// One walk per size, until a tree survives the horizon. Returns the necessary queries.
+    /// One walk in rounds of one more node each, until a tree survives the horizon. Returns the necessary
+    /// queries.
     fn survive(&mut self, horizon: u64) -> Result<Option<u64>, RunError> {
         let most = self.problem.limits().nodes();
-        // The size of this walk and of the one before, and what that one took.
-        let (mut nodes, mut before, mut spent_before) = (0, None, u64::MAX);
+        let round = |nodes| Round { cut: u64::MAX, nodes };
+        self.main.restart(Walk::new(self.problem, most, round(0), self.best));
+        // How many nodes this round is limited to, if it is.
+        let mut nodes = Some(0);
+        // The steps of a perfect tree's trace that no smaller tree makes.
+        let mut own_steps = 0;
         loop {
-            self.progress.size(nodes);
-            self.main.restart(Walk::new(self.problem, nodes, u64::MAX, self.best));
-            let queries = self.main.queries();
-            let mut own_steps = 0;
-            // A perfect tree that is as small as can be ends the search at once.
-            let is_smallest = |size: Cost| size == 0 || u64::from(size) == nodes && before == Some(nodes - 1);
+            self.progress.size(nodes.map_or(most, u64::from));
             loop {
                 match self.main.advance(SLICE)? {
-                    Paused::Slice => self.report(),
+                    Paused::Slice => {
+                        self.report();
+                        if self.main.leaf_bytes() > MOST_LEAF_BYTES {
+                            self.main.set_nothing_aside();
+                            nodes = None;
+                        }
+                    }
                     Paused::Done => break,
                     Paused::Found { value, size } => {
                         self.improve(value, size);
                         if value == horizon {
                             own_steps = self.main.walk().steps_beyond(size);
-                            if is_smallest(size) {
-                                break;
+                            if nodes == Some(size) {
+                                break; // all smaller trees have been walked
                             }
                         }
                     }
                 }
             }
-            let spent = self.main.queries() - queries;
             match self.best {
-                // Its own trace, and all that smaller trees can do.
-                Some((value, 0)) if value == horizon => return Ok(Some(own_steps)),
-                Some((value, size)) if value == horizon && is_smallest(size) => {
-                    return Ok(Some(own_steps + spent_before));
+                Some((value, size)) if value == horizon && (nodes == Some(size) || !self.main.has_leaves()) => {
+                    let smaller = match size {
+                        0 => Some(0),
+                        _ => self.main.walk().transitions(1..=horizon, size - 1),
+                    };
+                    return Ok(smaller.map(|smaller| smaller + own_steps));
                 }
-                Some((value, size)) if value == horizon => {
-                    let by_smaller = self.main.walk().transitions(1..=horizon, size - 1);
-                    return Ok(by_smaller.map(|by_smaller| own_steps + by_smaller));
-                }
-                _ if nodes == most => return Ok(Some(spent)),
+                _ if !self.main.has_leaves() => return Ok(Some(self.main.queries())),
                 _ => {}
             }
-            let grows = nodes < 2 || spent >= WORTHWHILE_GROWTH.saturating_mul(spent_before);
-            (before, spent_before) = (Some(nodes), spent);
-            nodes = if grows { nodes + 1 } else { most };
+            nodes = nodes.map(|nodes| nodes + 1);
+            self.main.next_round(round(nodes.unwrap_or(Cost::MAX)));
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         self.report();
         self.progress.canonical();
         let incumbent = incumbent.map(|worse| (worse, 0));
-        self.main.restart(Walk::new(self.problem, u64::from(size), u64::MAX, incumbent));
+        self.main.restart(Walk::new(self.problem, u64::from(size), reach_round(u64::MAX), incumbent));
         loop {
             match self.main.advance(SLICE)? {
                 Paused::Slice => self.report(),
@@ -298,6 +298,11 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         let counts = lanes.iter().flatten().fold(Behaviours::default(), |sum, lane| sum + lane.counts());
         self.progress.walked(sum(Lane::traces), sum(Lane::queries), sum(Lane::replayed), counts);
     }
+}
+
+/// A round that ends at `cut`, for all sizes.
+fn reach_round(cut: u64) -> Round {
+    Round { cut, nodes: Cost::MAX }
 }
 
 fn next_cut(cut: u64) -> u64 {

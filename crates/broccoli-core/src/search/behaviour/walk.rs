@@ -13,12 +13,13 @@
 //! there is an allowance: how many nodes the behaviour may need, given the best value it can still
 //! have; or none, and then it fails. When the walk is done no better behaviour exists.
 //!
-//! **Rounds.** A `reach` walk has a cut: a trace that has taken so many steps is set aside as a leaf of
-//! the round. The next round, with a later cut, goes on from the leaves. So the traces lengthen
-//! together, the first solution found is nearly the best one, and yet no transition is asked for
-//! twice.
+//! **Rounds.** What goes beyond the limits of a [`Round`] is set aside as a *leaf*, and the next round,
+//! with wider limits, goes on from the leaves; so no transition is asked for twice. A `reach` round
+//! limits the steps of a trace: the traces lengthen together, and the first solution found is nearly
+//! the best one. A `survive` round limits the nodes: small trees come first, and of the leaves those
+//! that promise most.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
@@ -39,6 +40,11 @@ pub(super) enum Ask {
     Return { drop: usize, keep: bool, action: usize },
     /// Remember this place as the next leaf of the round, and [`Walk::resume`].
     Leave,
+    /// Drop the `drop` last marks; remember the place of the last one that is left as the next leaf of
+    /// the round, drop it too unless `keep`; and [`Walk::resume`].
+    LeaveMark { drop: usize, keep: bool },
+    /// A leaf of the last round, given by its index, is the next leaf of this one, too.
+    Keep { leaf: usize },
     /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
     /// action, and [`Walk::tell`].
     Enter { leaf: usize, mark: bool, action: usize },
@@ -54,7 +60,8 @@ pub(super) enum Ask {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The next label to try.
+    /// The label it had first, and the next one to try.
+    first: u16,
     next: u16,
     at: Position,
 }
@@ -71,12 +78,20 @@ pub(super) struct Position {
     pub(super) worst: u64,
 }
 
+/// What is set aside for the next round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Round {
+    /// `reach`: traces of so many steps.
+    pub(super) cut: u64,
+    /// Behaviours that need more predicates than this.
+    pub(super) nodes: Cost,
+}
+
 pub(super) struct Walk<S: Store> {
     objective: Objective,
     actions: u16,
     nodes: Cost,
-    /// `reach`: where a trace is set aside for the next round.
-    cut: u64,
+    round: Round,
     incumbent: Option<(u64, Cost)>,
     space: VersionSpace<S>,
     labels: Labels,
@@ -92,9 +107,11 @@ pub(super) struct Walk<S: Store> {
     failures: Vec<u64>,
     /// The cell of the frame or leaf gone back to.
     cell: Vec<u16>,
-    /// The leaves of the last round, which one is next, and those of this round.
+    /// The leaves of the last round, the order in which they are gone on with, the labels of the present
+    /// one; and the leaves of this round.
     old_leaves: Leaves,
-    next_leaf: usize,
+    agenda: Vec<u32>,
+    path: Vec<u32>,
     leaves: Leaves,
     counts: Behaviours,
     /// By the number of a step, and the cost of the behaviour after it: the transitions asked for.
@@ -108,7 +125,7 @@ const MOST_STEPS: u64 = 1 << 16;
 
 impl<S: Store> Walk<S> {
     /// A walk for trees of at most `nodes` predicates, whose first round ends at `cut`.
-    pub(super) fn new(problem: &Problem, nodes: u64, cut: u64, incumbent: Option<(u64, Cost)>) -> Self {
+    pub(super) fn new(problem: &Problem, nodes: u64, round: Round, incumbent: Option<(u64, Cost)>) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
@@ -118,7 +135,7 @@ impl<S: Store> Walk<S> {
             objective,
             actions: actions as u16,
             nodes,
-            cut,
+            round,
             incumbent,
             labels: Labels::new(&thresholds),
             leaves: Leaves::new(thresholds.len()),
@@ -138,7 +155,8 @@ impl<S: Store> Walk<S> {
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
-            next_leaf: 0,
+            agenda: Vec::new(),
+            path: Vec::new(),
             counts: Behaviours::default(),
             transitions: Vec::new(),
         }
@@ -150,12 +168,23 @@ impl<S: Store> Walk<S> {
     }
 
     /// Begins another round, which goes on from the leaves of the last one.
-    pub(super) fn next_round(&mut self, cut: u64) -> Ask {
-        self.cut = cut;
-        self.next_leaf = 0;
+    pub(super) fn next_round(&mut self, round: Round) -> Ask {
+        self.round = round;
         std::mem::swap(&mut self.leaves, &mut self.old_leaves);
         self.leaves.clear();
+        self.path.clear();
+        self.agenda.clear();
+        self.agenda.extend((0..self.old_leaves.len() as u32).rev());
+        if matches!(self.objective, Objective::Survive { .. }) {
+            let leaves = &self.old_leaves;
+            self.agenda.sort_by_cached_key(|&leaf| leaves.leaf(leaf as usize).promise());
+        }
         self.go_back()
+    }
+
+    /// From now on nothing is set aside any more.
+    pub(super) fn set_nothing_aside(&mut self) {
+        self.round = Round { cut: u64::MAX, nodes: Cost::MAX };
     }
 
     /// Goes on after the answer to [`Ask::Reset`], [`Ask::Step`] or [`Ask::Return`].
@@ -281,7 +310,7 @@ impl<S: Store> Walk<S> {
             self.counts.bound += 1;
             return self.fail();
         };
-        if is_reach && self.at.steps >= self.cut {
+        if is_reach && self.at.steps >= self.round.cut {
             return self.leave(cell);
         }
         let (mark, action) = self.choose_action(cell, most);
@@ -299,36 +328,41 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// In an unlabelled cell: the first label that is possible. If another one may be, a frame
-    /// remembers it.
+    /// In an unlabelled cell: the first label that is possible within the round. If another one may be
+    /// within `most` nodes, a frame remembers it.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
-        let chosen = self.choose(cell, slot, 0, most);
+        let within = most.min(self.round.nodes);
+        let chosen = self.choose(cell, slot, 0..self.actions, within);
         debug_assert!(chosen.is_some(), "a tree that agrees with the behaviour has a label for every cell");
-        let (label, next) = chosen.unwrap_or_default();
+        let first = chosen.unwrap_or_default();
+        // The labels before it are possible, if at all, in a later round.
+        let from = if within < most { 0 } else { first + 1 };
+        let next = self.next_label(cell, first, from, most);
         if let Some(next) = next {
-            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, next, at: self.at });
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at: self.at });
         }
-        (next.is_some(), usize::from(label))
+        (next.is_some(), usize::from(first))
     }
 
-    /// Gives the cell the first label from `first` on that is possible within `most` nodes. Returns it,
-    /// and the next label that is not refuted.
-    fn choose(&mut self, cell: &[u16], slot: Slot, first: u16, most: Cost) -> Option<(u16, Option<u16>)> {
-        for label in first..self.actions {
+    /// The next label from `from` on that is not refuted, other than the first one; the last point is
+    /// that of this cell.
+    fn next_label(&self, cell: &[u16], first: u16, from: u16, most: Cost) -> Option<u16> {
+        (from..self.actions).find(|&label| label != first && !self.space.refutes(cell, label, most, 1))
+    }
+
+    /// Gives the cell the first of some labels that is possible within `most` nodes.
+    fn choose(&mut self, cell: &[u16], slot: Slot, labels: Range<u16>, most: Cost) -> Option<u16> {
+        for label in labels.clone() {
             // If no other label is possible the last one is, and need not be looked at twice.
-            let is_last = first == 0 && label + 1 == self.actions;
+            let is_last = labels.start == 0 && label + 1 == self.actions;
             if (is_last || !self.space.refutes(cell, label, most, 0)) && self.space.push(cell, label) {
                 if self.space.cost() <= most {
                     self.counts.realisable += 1;
                     self.set_label(cell, slot, label);
-                    let may_be = |label: &u16| !self.space.refutes(cell, *label, most, 1);
-                    let next = (label + 1..self.actions).find(may_be);
-                    self.counts.unrealisable += u64::from(next.unwrap_or(self.actions) - label - 1);
-                    return Some((label, next));
+                    return Some(label);
                 }
                 self.space.pop();
             }
-            self.counts.unrealisable += 1;
         }
         None
     }
@@ -367,7 +401,7 @@ impl<S: Store> Walk<S> {
         let mut drop = 0;
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, next, at }) = self.frames.last() else {
+            let Some(&Frame { labelled, first, next, at }) = self.frames.last() else {
                 break None;
             };
             let labelled = labelled as usize;
@@ -378,7 +412,7 @@ impl<S: Store> Walk<S> {
             self.at = at;
             // The incumbent may be better than when the frame was made.
             let allowance = self.allowance_for_step();
-            let chosen = allowance.and_then(|most| self.choose(&cell, slot, next, most));
+            let chosen = allowance.and_then(|most| self.choose_other(&cell, slot, first, next, most));
             let next = chosen.and_then(|(_, next)| next);
             match (next, self.frames.last_mut()) {
                 (Some(next), Some(frame)) => frame.next = next,
@@ -386,16 +420,34 @@ impl<S: Store> Walk<S> {
                     self.frames.pop();
                 }
             }
-            match chosen {
-                Some((label, _)) => {
-                    let action = usize::from(label);
-                    break Some(self.step(Ask::Return { drop, keep: next.is_some(), action }));
-                }
-                None => drop += 1,
-            }
+            let Some((label, next)) = chosen else {
+                drop += 1;
+                continue;
+            };
+            let keep = next.is_some();
+            break Some(if self.space.cost() <= self.round.nodes {
+                self.step(Ask::Return { drop, keep, action: usize::from(label) })
+            } else {
+                self.set_aside(&cell);
+                Ask::LeaveMark { drop, keep }
+            });
         };
         self.cell = cell;
         ask.unwrap_or_else(|| self.enter())
+    }
+
+    /// Gives the cell of a frame another label, from `next` on; returns it, and the one after it.
+    fn choose_other(
+        &mut self,
+        cell: &[u16],
+        slot: Slot,
+        first: u16,
+        next: u16,
+        most: Cost,
+    ) -> Option<(u16, Option<u16>)> {
+        let label = if next < first { self.choose(cell, slot, next..first, most) } else { None };
+        let label = label.or_else(|| self.choose(cell, slot, next.max(first + 1)..self.actions, most))?;
+        Some((label, self.next_label(cell, first, label + 1, most)))
     }
 
     /// Takes back all labels but the first `count`.
@@ -410,34 +462,49 @@ impl<S: Store> Walk<S> {
 
     /// Sets the present trace aside for the next round.
     fn leave(&mut self, cell: &[u16]) -> Ask {
+        self.set_aside(cell);
+        Ask::Leave
+    }
+
+    /// Writes the present behaviour down as a leaf; its trace has reached this cell.
+    fn set_aside(&mut self, cell: &[u16]) {
         let started = &self.order[..=self.at.trace as usize];
         let space = &self.space;
         let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
-        self.leaves.push(Leaf { at: self.at, cell, started }, space.len(), labels);
-        Ask::Leave
+        let leaf = Leaf { at: self.at, cost: space.cost(), labels: space.len() as u32, cell, started };
+        self.leaves.push(leaf, labels);
     }
 
     /// Goes on from the next leaf of the last round that may lead to something better.
     fn enter(&mut self) -> Ask {
         let leaves = std::mem::take(&mut self.old_leaves);
+        let mut path = std::mem::take(&mut self.path);
+        let mut old_path = Vec::new();
         let ask = loop {
-            let index = self.next_leaf;
-            if index >= leaves.len() {
+            let Some(index) = self.agenda.pop() else {
                 self.unlabel(0);
                 break Ask::Done;
-            }
-            self.next_leaf += 1;
-            self.unlabel(leaves.shared(index));
-            for (cell, label, steps) in leaves.labels(index) {
+            };
+            let index = index as usize;
+            std::mem::swap(&mut path, &mut old_path);
+            leaves.path(index, &mut path);
+            let shared = path.iter().zip(&old_path).take_while(|(a, b)| a == b).count();
+            self.unlabel(shared.min(self.slots.len()));
+            for &label in &path[self.slots.len()..] {
+                let (cell, label, steps) = leaves.label(label);
                 self.label_again(cell, label, steps);
             }
-            let Leaf { at, cell, started } = leaves.leaf(index);
+            let Leaf { at, cost, cell, started, .. } = leaves.leaf(index);
             self.at = at;
             for (place, initial) in started.iter().enumerate() {
                 let found = self.order[place..].iter().position(|other| other == initial);
                 self.order.swap(place, place + found.unwrap_or(0));
             }
             match self.allowance_for_step() {
+                Some(_) if cost > self.round.nodes => {
+                    self.set_aside(cell);
+                    break Ask::Keep { leaf: index };
+                }
                 Some(most) => {
                     let (mark, action) = self.choose_action(cell, most);
                     break self.step(Ask::Enter { leaf: index, mark, action });
@@ -446,6 +513,7 @@ impl<S: Store> Walk<S> {
             }
         };
         self.old_leaves = leaves;
+        self.path = path;
         ask
     }
 
