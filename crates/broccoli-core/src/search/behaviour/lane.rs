@@ -59,11 +59,6 @@ impl<'p, S: Store> Lane<'p, S> {
         self.ask = self.walk.next_round(round);
     }
 
-    /// From now on nothing is set aside any more.
-    pub(super) fn set_nothing_aside(&mut self) {
-        self.walk.set_nothing_aside();
-    }
-
     /// Goes on for `queries` queries, or until there is something to say.
     pub(super) fn advance(&mut self, queries: u64) -> Result<Paused, RunError> {
         let end = self.driver.queries() + queries;

@@ -3,19 +3,17 @@
 //! The labels of all leaves form a tree in which a leaf's labels are the way from the root, so what
 //! leaves have in common is kept once, and a leaf can be gone on with in any order.
 
-use super::version_space::Cost;
 use super::walk::Position;
 
 /// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) at: Position,
-    /// The fewest predicates of a tree that agrees with it.
-    pub(super) cost: Cost,
     /// How many labels it has.
     pub(super) labels: u32,
-    /// The cell that its trace has reached.
+    /// The cell that its trace has reached, and the label that this is to be given, if it is to be.
     pub(super) cell: &'a [u16],
+    pub(super) label: Option<u16>,
     /// The initial states whose traces are complete or running, in the order of the walk.
     pub(super) started: &'a [u32],
 }
@@ -34,10 +32,10 @@ impl Leaf<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     at: Position,
-    cost: Cost,
+    label: Option<u16>,
     /// How many labels it has, and the last one, or `NONE`.
     labels: u32,
-    label: u32,
+    last: u32,
     /// Where its initial states end; they start where those of the leaf before end.
     started: usize,
 }
@@ -117,9 +115,9 @@ impl Leaves {
         self.started.extend_from_slice(leaf.started);
         self.records.push(Record {
             at: leaf.at,
-            cost: leaf.cost,
+            label: leaf.label,
             labels: leaf.labels,
-            label: self.path.last().copied().unwrap_or(NONE),
+            last: self.path.last().copied().unwrap_or(NONE),
             started: self.started.len(),
         });
     }
@@ -127,7 +125,7 @@ impl Leaves {
     /// Writes into `path` the labels of a leaf, in the order in which they were given.
     pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) {
         path.clear();
-        let mut next = self.records[leaf].label;
+        let mut next = self.records[leaf].last;
         while next != NONE {
             path.push(next);
             next = self.labels[next as usize].parent;
@@ -146,7 +144,7 @@ impl Leaves {
         let record = &self.records[leaf];
         Leaf {
             at: record.at,
-            cost: record.cost,
+            label: record.label,
             labels: record.labels,
             cell: &self.cells[leaf * self.dimensions..][..self.dimensions],
             started: &self.started[start..record.started],

@@ -117,8 +117,11 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         {
             self.progress.necessary(necessary);
         }
+        // A `survive` walk from one initial state is the same whatever is known before, until it ends.
+        let is_canonical = matches!(self.problem.objective(), Objective::Survive { .. })
+            && self.problem.initial_states().len() == 1;
         match self.best {
-            Some((value, size)) if !any_optimal => self.canonical(value, size),
+            Some((value, size)) if !(any_optimal || is_canonical) => self.canonical(value, size),
             _ => Ok(()),
         }
     }
@@ -215,8 +218,9 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                     Paused::Slice => {
                         self.report();
                         if self.main.leaf_bytes() > MOST_LEAF_BYTES {
-                            self.main.set_nothing_aside();
+                            // Start anew, and set nothing aside.
                             nodes = None;
+                            self.main.restart(Walk::new(self.problem, most, round(Cost::MAX), self.best));
                         }
                     }
                     Paused::Done => break,
@@ -232,7 +236,9 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                 }
             }
             match self.best {
-                Some((value, size)) if value == horizon && (nodes == Some(size) || !self.main.has_leaves()) => {
+                Some((value, size))
+                    if value == horizon && (nodes == Some(size) || !self.main.has_leaves()) =>
+                {
                     let smaller = match size {
                         0 => Some(0),
                         _ => self.main.walk().transitions(1..=horizon, size - 1),
@@ -250,17 +256,21 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     /// The one answer among equals: the first solution of a walk that knows value and size.
     fn canonical(&mut self, value: u64, size: Cost) -> Result<(), RunError> {
         // Any value better than the next worse one will do.
-        let incumbent = match self.problem.objective() {
-            Objective::Reach { .. } => value.checked_add(1),
-            Objective::Survive { .. } => value.checked_sub(1),
+        let (incumbent, mut round) = match self.problem.objective() {
+            Objective::Reach { .. } => (value.checked_add(1), Round { cut: u64::MAX, nodes: Cost::MAX }),
+            Objective::Survive { .. } => (value.checked_sub(1), Round { cut: u64::MAX, nodes: 0 }),
         };
         self.report();
         self.progress.canonical();
         let incumbent = incumbent.map(|worse| (worse, 0));
-        self.main.restart(Walk::new(self.problem, u64::from(size), reach_round(u64::MAX), incumbent));
+        self.main.restart(Walk::new(self.problem, u64::from(size), round, incumbent));
         loop {
             match self.main.advance(SLICE)? {
                 Paused::Slice => self.report(),
+                Paused::Done if self.main.has_leaves() => {
+                    round.nodes = round.nodes.saturating_add(1);
+                    self.main.next_round(round);
+                }
                 Paused::Done => return Ok(()),
                 Paused::Found { value, size } => {
                     self.improve(value, size);

@@ -19,7 +19,7 @@
 //! the best one. A `survive` round limits the nodes: small trees come first, and of the leaves those
 //! that promise most.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
@@ -140,7 +140,7 @@ impl<S: Store> Walk<S> {
             labels: Labels::new(&thresholds),
             leaves: Leaves::new(thresholds.len()),
             old_leaves: Leaves::new(thresholds.len()),
-            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), nodes),
+            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), nodes.min(round.nodes)),
             slots: Vec::new(),
             labelled_at: Vec::new(),
             frames: Vec::new(),
@@ -176,15 +176,24 @@ impl<S: Store> Walk<S> {
         self.agenda.clear();
         self.agenda.extend((0..self.old_leaves.len() as u32).rev());
         if matches!(self.objective, Objective::Survive { .. }) {
-            let leaves = &self.old_leaves;
-            self.agenda.sort_by_cached_key(|&leaf| leaves.leaf(leaf as usize).promise());
+            self.promising_first();
         }
+        self.space.limit(self.nodes.min(round.nodes));
         self.go_back()
     }
 
-    /// From now on nothing is set aside any more.
-    pub(super) fn set_nothing_aside(&mut self) {
-        self.round = Round { cut: u64::MAX, nodes: Cost::MAX };
+    /// Puts the leaves that promise most first, in bands within which they keep their order: neighbours
+    /// have labels in common, which need not be set up again.
+    fn promising_first(&mut self) {
+        let leaves = &self.old_leaves;
+        self.agenda.sort_by_cached_key(|&leaf| leaves.leaf(leaf as usize).promise());
+        let mut end = self.agenda.len();
+        let mut band = 1;
+        while end > 0 {
+            let start = end - end.min(band);
+            self.agenda[start..end].sort_unstable_by(|a, b| b.cmp(a));
+            (end, band) = (start, band + band / 4 + 1);
+        }
     }
 
     /// Goes on after the answer to [`Ask::Reset`], [`Ask::Step`] or [`Ask::Return`].
@@ -328,43 +337,55 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// In an unlabelled cell: the first label that is possible within the round. If another one may be
-    /// within `most` nodes, a frame remembers it.
+    /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
+    /// it.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
         let within = most.min(self.round.nodes);
-        let chosen = self.choose(cell, slot, 0..self.actions, within);
-        debug_assert!(chosen.is_some(), "a tree that agrees with the behaviour has a label for every cell");
-        let first = chosen.unwrap_or_default();
-        // The labels before it are possible, if at all, in a later round.
-        let from = if within < most { 0 } else { first + 1 };
-        let next = self.next_label(cell, first, from, most);
+        let first = (0..self.actions).find(|&label| {
+            // If no other label is possible the last one is, and need not be looked at twice.
+            let is_last = label + 1 == self.actions;
+            (is_last || !self.space.refutes(cell, label, within, 0)) && self.give(cell, slot, label, within)
+        });
+        debug_assert!(first.is_some(), "a tree that agrees with the behaviour has a label for every cell");
+        let first = first.unwrap_or_default();
+        let next = if within < most {
+            self.label_from(0, first)
+        } else {
+            (first + 1..self.actions).find(|&label| !self.space.refutes(cell, label, most, 1))
+        };
+        if within == most {
+            self.counts.unrealisable += u64::from(next.unwrap_or(self.actions)) - 1;
+        }
         if let Some(next) = next {
             self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at: self.at });
         }
         (next.is_some(), usize::from(first))
     }
 
-    /// The next label from `from` on that is not refuted, other than the first one; the last point is
-    /// that of this cell.
-    fn next_label(&self, cell: &[u16], first: u16, from: u16, most: Cost) -> Option<u16> {
-        (from..self.actions).find(|&label| label != first && !self.space.refutes(cell, label, most, 1))
+    /// The label from `from` on, other than `first`, if there is one.
+    fn label_from(&self, from: u16, first: u16) -> Option<u16> {
+        let label = if from == first { from + 1 } else { from };
+        (label < self.actions).then_some(label)
     }
 
-    /// Gives the cell the first of some labels that is possible within `most` nodes.
-    fn choose(&mut self, cell: &[u16], slot: Slot, labels: Range<u16>, most: Cost) -> Option<u16> {
-        for label in labels.clone() {
-            // If no other label is possible the last one is, and need not be looked at twice.
-            let is_last = labels.start == 0 && label + 1 == self.actions;
-            if (is_last || !self.space.refutes(cell, label, most, 0)) && self.space.push(cell, label) {
-                if self.space.cost() <= most {
-                    self.counts.realisable += 1;
-                    self.set_label(cell, slot, label);
-                    return Some(label);
-                }
-                self.space.pop();
-            }
+    /// Gives a cell a label, if that is possible within `most` nodes; says whether.
+    fn give(&mut self, cell: &[u16], slot: Slot, label: u16, most: Cost) -> bool {
+        if !self.space.push(cell, label) {
+            return false;
         }
-        None
+        if self.space.cost() > most {
+            self.space.pop();
+            return false;
+        }
+        self.counts.realisable += 1;
+        self.set_label(cell, slot, label);
+        true
+    }
+
+    /// Where the label of a cell is, or would be.
+    fn slot(&self, cell: &[u16]) -> Slot {
+        let space = &self.space;
+        self.labels.find(cell, |index| (space.point(index), space.label(index))).0
     }
 
     /// Writes the label of the point just pushed.
@@ -405,49 +426,47 @@ impl<S: Store> Walk<S> {
                 break None;
             };
             let labelled = labelled as usize;
-            cell.clear();
-            cell.extend_from_slice(self.space.point(labelled));
-            let slot = self.slots[labelled];
+            if labelled < self.space.len() {
+                cell.clear();
+                cell.extend_from_slice(self.space.point(labelled));
+            } // Else it is still there: a label of this frame has just been set aside.
             self.unlabel(labelled);
+            let slot = self.slot(&cell);
             self.at = at;
             // The incumbent may be better than when the frame was made.
-            let allowance = self.allowance_for_step();
-            let chosen = allowance.and_then(|most| self.choose_other(&cell, slot, first, next, most));
-            let next = chosen.and_then(|(_, next)| next);
-            match (next, self.frames.last_mut()) {
-                (Some(next), Some(frame)) => frame.next = next,
+            let Some(most) = self.allowance_for_step() else {
+                self.frames.pop();
+                drop += 1;
+                continue;
+            };
+            let within = most.min(self.round.nodes);
+            let mut label = Some(next);
+            let ask = loop {
+                let Some(next) = label else { break None };
+                label = self.label_from(next + 1, first);
+                let keep = label.is_some();
+                if self.give(&cell, slot, next, within) {
+                    break Some(self.step(Ask::Return { drop, keep, action: usize::from(next) }));
+                }
+                if within < most {
+                    self.set_aside(&cell, Some(next));
+                    break Some(Ask::LeaveMark { drop, keep });
+                }
+                self.counts.unrealisable += 1;
+            };
+            match (label, self.frames.last_mut()) {
+                (Some(label), Some(frame)) => frame.next = label,
                 _ => {
                     self.frames.pop();
                 }
             }
-            let Some((label, next)) = chosen else {
-                drop += 1;
-                continue;
-            };
-            let keep = next.is_some();
-            break Some(if self.space.cost() <= self.round.nodes {
-                self.step(Ask::Return { drop, keep, action: usize::from(label) })
-            } else {
-                self.set_aside(&cell);
-                Ask::LeaveMark { drop, keep }
-            });
+            if ask.is_some() {
+                break ask;
+            }
+            drop += 1;
         };
         self.cell = cell;
         ask.unwrap_or_else(|| self.enter())
-    }
-
-    /// Gives the cell of a frame another label, from `next` on; returns it, and the one after it.
-    fn choose_other(
-        &mut self,
-        cell: &[u16],
-        slot: Slot,
-        first: u16,
-        next: u16,
-        most: Cost,
-    ) -> Option<(u16, Option<u16>)> {
-        let label = if next < first { self.choose(cell, slot, next..first, most) } else { None };
-        let label = label.or_else(|| self.choose(cell, slot, next.max(first + 1)..self.actions, most))?;
-        Some((label, self.next_label(cell, first, label + 1, most)))
     }
 
     /// Takes back all labels but the first `count`.
@@ -462,16 +481,17 @@ impl<S: Store> Walk<S> {
 
     /// Sets the present trace aside for the next round.
     fn leave(&mut self, cell: &[u16]) -> Ask {
-        self.set_aside(cell);
+        self.set_aside(cell, None);
         Ask::Leave
     }
 
-    /// Writes the present behaviour down as a leaf; its trace has reached this cell.
-    fn set_aside(&mut self, cell: &[u16]) {
+    /// Writes the present behaviour down as a leaf. Its trace has reached this cell, which is to be given
+    /// this label if any.
+    fn set_aside(&mut self, cell: &[u16], label: Option<u16>) {
         let started = &self.order[..=self.at.trace as usize];
         let space = &self.space;
         let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
-        let leaf = Leaf { at: self.at, cost: space.cost(), labels: space.len() as u32, cell, started };
+        let leaf = Leaf { at: self.at, labels: space.len() as u32, cell, label, started };
         self.leaves.push(leaf, labels);
     }
 
@@ -494,23 +514,32 @@ impl<S: Store> Walk<S> {
                 let (cell, label, steps) = leaves.label(label);
                 self.label_again(cell, label, steps);
             }
-            let Leaf { at, cost, cell, started, .. } = leaves.leaf(index);
+            let Leaf { at, cell, label, started, .. } = leaves.leaf(index);
             self.at = at;
             for (place, initial) in started.iter().enumerate() {
                 let found = self.order[place..].iter().position(|other| other == initial);
                 self.order.swap(place, place + found.unwrap_or(0));
             }
-            match self.allowance_for_step() {
-                Some(_) if cost > self.round.nodes => {
-                    self.set_aside(cell);
-                    break Ask::Keep { leaf: index };
+            let Some(most) = self.allowance_for_step() else {
+                self.counts.bound += 1;
+                continue;
+            };
+            let (mark, action) = match label {
+                None => self.choose_action(cell, most),
+                Some(label) => {
+                    let slot = self.slot(cell);
+                    if !self.give(cell, slot, label, most.min(self.round.nodes)) {
+                        if most > self.round.nodes {
+                            self.set_aside(cell, Some(label));
+                            break Ask::Keep { leaf: index };
+                        }
+                        self.counts.unrealisable += 1;
+                        continue;
+                    }
+                    (false, usize::from(label))
                 }
-                Some(most) => {
-                    let (mark, action) = self.choose_action(cell, most);
-                    break self.step(Ask::Enter { leaf: index, mark, action });
-                }
-                None => self.counts.bound += 1,
-            }
+            };
+            break self.step(Ask::Enter { leaf: index, mark, action });
         };
         self.old_leaves = leaves;
         self.path = path;
@@ -521,10 +550,8 @@ impl<S: Store> Walk<S> {
     fn label_again(&mut self, cell: &[u16], label: u16, steps: u64) {
         let pushed = self.space.push(cell, label);
         debug_assert!(pushed, "what was realisable is so again");
-        let space = &self.space;
-        let known = |index: usize| (space.point(index), space.label(index));
         // The point is there already, but its cell has no label in the table yet.
-        let slot = self.labels.find(cell, known).0;
+        let slot = self.slot(cell);
         self.at.steps = steps;
         self.set_label(cell, slot, label);
     }

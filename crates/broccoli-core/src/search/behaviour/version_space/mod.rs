@@ -185,6 +185,12 @@ impl<S: Store> VersionSpace<S> {
         }
     }
 
+    /// From now on trees of up to `nodes` predicates count. There must be no points.
+    pub(super) fn limit(&mut self, nodes: Cost) {
+        debug_assert!(self.labels.is_empty());
+        self.budget.nodes = nodes;
+    }
+
     /// The fewest predicate nodes of any tree that agrees with all points.
     #[inline]
     pub(super) fn cost(&self) -> Cost {
