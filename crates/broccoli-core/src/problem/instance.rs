@@ -3,7 +3,9 @@
 //! All engines go through an [`Instance`], so that a NaN or an error is reported the same way
 //! everywhere, with the place where it happened, and a count of queries means the same.
 
-use super::{ComeBack, Problem, System, SystemError, SystemFactory, Verdict};
+use std::sync::Arc;
+
+use super::{ComeBack, Gate, Problem, StopReason, System, SystemError, SystemFactory, Verdict};
 
 /// A black box that failed, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -53,6 +55,21 @@ pub enum RunError {
         /// The name of the dimension.
         dimension: String,
     },
+    /// The system did not do again what it did before.
+    #[error(
+        "the system is not deterministic: from initial state {initial}, {did}, but when it ran again {does}"
+    )]
+    NotDeterministic {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// What it did during the search.
+        did: String,
+        /// What it did when it ran again.
+        does: String,
+    },
+    /// No failure: the query was not made, because the search is to stop.
+    #[error("stopped: {}", .0.name())]
+    Stopped(StopReason),
 }
 
 /// A system made for a problem, with its present observation.
@@ -63,6 +80,7 @@ pub struct Instance<'p> {
     initial: usize,
     steps: u64,
     queries: u64,
+    gate: Option<Arc<Gate<'p>>>,
 }
 
 impl<'p> Instance<'p> {
@@ -78,7 +96,17 @@ impl<'p> Instance<'p> {
             initial: 0,
             steps: 0,
             queries: 0,
+            gate: None,
         })
+    }
+
+    /// Makes a system whose queries have to pass a gate.
+    pub(crate) fn gated(
+        problem: &'p Problem,
+        factory: &dyn SystemFactory,
+        gate: Arc<Gate<'p>>,
+    ) -> Result<Self, RunError> {
+        Ok(Instance { gate: Some(gate), ..Instance::new(problem, factory)? })
     }
 
     /// Starts a run from an initial state of the problem, given by its index.
@@ -101,6 +129,9 @@ impl<'p> Instance<'p> {
     /// When the system fails or its observation holds NaN.
     #[inline]
     pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
+        if let Some(gate) = &self.gate {
+            gate.pass()?;
+        }
         self.steps += 1;
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {

@@ -7,6 +7,7 @@ mod instance;
 mod limits;
 mod objective;
 mod predicates;
+mod stop;
 mod system;
 
 pub use initial::{InitialState, sample};
@@ -14,6 +15,8 @@ pub use instance::{Instance, RunError};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
 pub use objective::Objective;
 pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
+pub(crate) use stop::Gate;
+pub use stop::{Stop, StopReason};
 pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
 
 use serde::{Deserialize, Serialize};
@@ -130,6 +133,12 @@ impl Problem {
     /// The number of predicates, over all dimensions.
     pub fn predicate_count(&self) -> usize {
         self.dimensions.iter().map(|d| d.thresholds.len()).sum()
+    }
+
+    /// The same problem from some of its initial states only, given by their indices.
+    pub(crate) fn from_some(&self, initial: &[usize]) -> Problem {
+        let initial_states = initial.iter().map(|&index| self.initial_states[index].clone()).collect();
+        Problem { initial_states, ..self.clone() }
     }
 
     /// Writes the cell of an observation: its rank in every dimension.

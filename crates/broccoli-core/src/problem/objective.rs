@@ -61,6 +61,31 @@ impl Objective {
         }
     }
 
+    /// The best value that another tree may have if `value` is to be within `gap` of it, where
+    /// gap = |value - bound| / max(value, 1).
+    ///
+    /// ```
+    /// use broccoli_core::problem::Objective;
+    /// assert_eq!(Objective::reach(500).within_gap(101, 0.05), 96);
+    /// assert_eq!(Objective::survive(500).within_gap(101, 0.05), 106);
+    /// assert_eq!(Objective::survive(500).within_gap(101, 9.0), 500);
+    /// ```
+    pub fn within_gap(&self, value: u64, gap: f64) -> u64 {
+        let slack = (gap * value.max(1) as f64) as u64;
+        match *self {
+            Objective::Reach { .. } => value.saturating_sub(slack),
+            Objective::Survive { horizon } => value.saturating_add(slack).min(horizon.max(value)),
+        }
+    }
+
+    /// The value over all initial states, from the values of their traces.
+    pub fn worst(&self, values: impl IntoIterator<Item = u64>) -> Option<u64> {
+        match self {
+            Objective::Reach { .. } => values.into_iter().max(),
+            Objective::Survive { .. } => values.into_iter().min(),
+        }
+    }
+
     /// The value that no tree can beat: 0 steps to the goal, or the whole horizon survived.
     pub fn perfect(&self) -> u64 {
         match *self {

@@ -6,14 +6,15 @@ use std::ops::ControlFlow;
 use super::flat::{FlatNode, FlatTree};
 use super::progress::Progress;
 use super::shape::Shape;
-use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
+use super::value::trace_value;
+use crate::problem::{Instance, Problem, RunError, SystemFactory};
 
 pub(super) fn search(
     problem: &Problem,
     factory: &dyn SystemFactory,
     progress: &mut Progress<'_>,
 ) -> Result<(), RunError> {
-    let mut instance = Instance::new(problem, factory)?;
+    let mut instance = progress.instance(problem, factory)?;
     let predicates: Vec<(usize, f64)> = (problem.dimensions().iter().enumerate())
         .flat_map(|(i, d)| d.thresholds.as_slice().iter().map(move |&t| (i, t)))
         .collect();
@@ -45,6 +46,7 @@ fn every_tree(
 ) -> Result<(), RunError> {
     let mut flat = FlatTree::new(shape);
     let mut digits = vec![0; flat.nodes.len()];
+    let size = flat.nodes.len() as u64 / 2;
     loop {
         for (node, &digit) in flat.nodes.iter_mut().zip(&digits) {
             match node {
@@ -58,7 +60,7 @@ fn every_tree(
         let value = value?;
         progress.considered();
         if let Some(value) = value
-            && progress.best_value().is_none_or(|best| problem.objective().is_better(value, best))
+            && progress.value_to_beat(size).is_none_or(|best| problem.objective().is_better(value, best))
         {
             progress.improved(flat.to_tree(), value);
         }
@@ -89,35 +91,12 @@ fn value(
 ) -> (u64, Result<Option<u64>, RunError>) {
     let mut values = Vec::new();
     for initial in 0..problem.initial_states().len() {
-        match trace_value(tree, problem.objective(), initial, instance) {
+        match trace_value(|seen| tree.action(seen), problem.objective(), initial, instance) {
             Ok(value) => values.push(value),
             Err(error) => return (values.len() as u64 + 1, Err(error)),
         }
     }
     let traces = values.len() as u64;
     let values: Option<Vec<u64>> = values.into_iter().collect();
-    let worst = values.and_then(|values| match problem.objective() {
-        Objective::Reach { .. } => values.into_iter().max(),
-        Objective::Survive { .. } => values.into_iter().min(),
-    });
-    (traces, Ok(worst))
-}
-
-/// The value of a tree from one initial state; `None` if the trace fails.
-fn trace_value(
-    tree: &FlatTree,
-    objective: Objective,
-    initial: usize,
-    instance: &mut Instance<'_>,
-) -> Result<Option<u64>, RunError> {
-    let mut verdict = instance.reset(initial)?;
-    while verdict == Verdict::Running && instance.steps() < objective.horizon() {
-        verdict = instance.step(tree.action(instance.observation()))?;
-    }
-    Ok(match (objective, verdict) {
-        (Objective::Reach { .. }, Verdict::Satisfied) => Some(instance.steps()),
-        (Objective::Reach { .. }, _) => None,
-        (Objective::Survive { .. }, Verdict::Violated) => Some(instance.steps()),
-        (Objective::Survive { horizon }, _) => Some(horizon),
-    })
+    (traces, Ok(values.and_then(|values| problem.objective().worst(values))))
 }

@@ -5,17 +5,30 @@
 
 mod backtracking;
 mod behaviour;
+mod confirm;
 mod exhaustive;
+mod explain;
 mod flat;
 mod observer;
 mod outcome;
 mod progress;
 mod shape;
+mod start;
+mod value;
 
+pub use explain::{Explanation, explain};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
+pub use start::StartError;
+pub use value::value;
 
-use crate::problem::{Problem, SystemFactory};
+pub use crate::problem::{Stop, StopReason};
+
+use std::sync::Arc;
+
+use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
+use crate::tree::Tree;
+use progress::Progress;
 
 /// Which algorithm searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +64,28 @@ pub struct Search<'a> {
     engine: Engine,
     any_optimal: bool,
     observer: Option<&'a mut dyn Observer>,
+    stop: Option<&'a dyn Stop>,
+    query_limit: Option<u64>,
+    gap: f64,
+    first: bool,
+    start: Option<Tree>,
 }
 
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
     pub fn new(problem: &'a Problem, factory: &'a dyn SystemFactory) -> Self {
-        Search { problem, factory, engine: Engine::Behaviour, any_optimal: false, observer: None }
+        Search {
+            problem,
+            factory,
+            engine: Engine::Behaviour,
+            any_optimal: false,
+            observer: None,
+            stop: None,
+            query_limit: None,
+            gap: 0.0,
+            first: false,
+            start: None,
+        }
     }
 
     /// Chooses the engine.
@@ -78,31 +107,126 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Runs the search to its end.
+    /// Asks `stop` before every query whether to go on. If not, the outcome is
+    /// [`Status::Stopped`], with the best tree so far and the bound that is proved.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    /// use broccoli_core::search::{Search, Status, StopReason};
+    /// # use broccoli_core::problem::*;
+    /// # struct Still;
+    /// # impl System for Still {
+    /// #     fn reset(&mut self, _: &InitialState, seen: &mut [f64]) -> Result<Reply, SystemError> {
+    /// #         seen[0] = 0.0;
+    /// #         Ok(Verdict::Running.into())
+    /// #     }
+    /// #     fn step(&mut self, _: usize, _: &mut [f64]) -> Result<Reply, SystemError> { Ok(Verdict::Running.into()) }
+    /// # }
+    /// # let problem = Problem::builder().dimension("x", Thresholds::none()).action("a", 0.0).action("b", 1.0)
+    /// #     .initial([0.0]).objective(Objective::survive(10)).build()?;
+    /// # let factory = || Ok(Box::new(Still) as Box<dyn System>);
+    /// let is_cancelled = AtomicBool::new(true); // perhaps another thread sets it
+    /// let stop = || is_cancelled.load(Relaxed).then_some(StopReason::Interrupted);
+    /// let outcome = Search::new(&problem, &factory).stop(&stop).run()?;
+    /// assert_eq!(outcome.status, Status::Stopped(StopReason::Interrupted));
+    /// assert_eq!((outcome.best, outcome.bound), (None, Some(10)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop(mut self, stop: &'a dyn Stop) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Makes at most this many queries, those of the canonical pass and those that only come back to a
+    /// state included. The same limit always gives the same outcome.
+    pub fn query_limit(mut self, queries: u64) -> Self {
+        self.query_limit = Some(queries);
+        self
+    }
+
+    /// Ends the search as soon as the best tree is proved to be within `gap` of the optimum, where
+    /// gap = |value - bound| / max(value, 1); 0.05 is 5 %. [`Engine::Exhaustive`] takes no notice.
+    pub fn gap(mut self, gap: f64) -> Self {
+        self.gap = gap.max(0.0); // NaN, too, becomes 0
+        self
+    }
+
+    /// Ends the search with the first tree that has a value (`reach`) or is perfect (`survive`).
+    pub fn first(mut self) -> Self {
+        self.first = true;
+        self
+    }
+
+    /// Starts with a tree of the user's: it is run first, and trees that are not better are of no
+    /// interest. The answer of a search that comes to its end does not depend on it, unless
+    /// [any](Search::any_optimal) of the best trees will do.
     ///
     /// # Errors
-    /// When the system fails; the failure keeps the best tree found before.
-    pub fn run(self) -> Result<Outcome, Box<Failure>> {
-        let mut progress = progress::Progress::new(self.observer);
-        let searched = match self.engine {
-            Engine::Exhaustive => exhaustive::search(self.problem, self.factory, &mut progress),
-            Engine::Behaviour => {
-                behaviour::search(self.problem, self.factory, self.any_optimal, &mut progress)
-            }
-            Engine::Backtracking { pruning } => {
-                backtracking::search(self.problem, self.factory, pruning, &mut progress)
-            }
+    /// When the tree is not one of those that are searched: it is too large, or has other thresholds.
+    /// [`value()`] tells what it is worth all the same.
+    pub fn start(mut self, tree: Tree) -> Result<Self, StartError> {
+        start::check(self.problem, &tree)?;
+        self.start = Some(tree);
+        Ok(self)
+    }
+
+    /// Runs the search to its end. Unless it was stopped from outside, its tree is then run once more, to
+    /// see whether the system does again what it did.
+    ///
+    /// # Errors
+    /// When the system fails, or is not deterministic; the failure keeps the best tree found before.
+    pub fn run(mut self) -> Result<Outcome, Box<Failure>> {
+        let gate = Arc::new(Gate::new(self.stop, self.query_limit));
+        let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
+        let objective = self.problem.objective();
+        let mut progress = Progress::new(objective, self.observer.take(), gate, gap, self.first);
+        let searched = self.search(&mut progress);
+        let stopped = match searched {
+            Err(RunError::Stopped(reason)) => Some(reason),
+            _ => None,
         };
-        let (best, statistics) = progress.finish();
-        match searched {
-            Ok(()) => Ok(Outcome {
-                engine: self.engine,
-                status: if best.is_some() { Status::Optimal } else { Status::Infeasible },
-                bound: best.as_ref().map(|b| b.value),
-                best,
-                statistics,
-            }),
-            Err(error) => Err(Box::new(Failure { engine: self.engine, error, best, statistics })),
+        let (conclusion, statistics) = progress.finish(stopped);
+        let mut outcome = Outcome {
+            engine: self.engine,
+            status: conclusion.status,
+            best: conclusion.best,
+            bound: conclusion.bound,
+            statistics,
+        };
+        let confirmed = match searched {
+            Ok(()) | Err(RunError::Stopped(StopReason::First)) => self.confirm(&mut outcome),
+            other => other,
+        };
+        match confirmed {
+            Ok(()) => {}
+            Err(RunError::Stopped(reason)) => outcome.status = Status::Stopped(reason),
+            Err(error) => {
+                let Outcome { engine, best, statistics, .. } = outcome;
+                return Err(Box::new(Failure { engine, error, best, statistics }));
+            }
         }
+        Ok(outcome)
+    }
+
+    fn search(&mut self, progress: &mut Progress<'a>) -> Result<(), RunError> {
+        let (problem, factory) = (self.problem, self.factory);
+        if let Some(tree) = self.start.take() {
+            progress.start(problem, factory, tree)?;
+        }
+        match self.engine {
+            Engine::Exhaustive => exhaustive::search(problem, factory, progress),
+            Engine::Behaviour => behaviour::search(problem, factory, self.any_optimal, progress),
+            Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
+        }
+    }
+
+    /// Runs the answer once more. The limit on queries is not for this.
+    fn confirm(&self, outcome: &mut Outcome) -> Result<(), RunError> {
+        let Some(best) = &outcome.best else { return Ok(()) };
+        let gate = Arc::new(Gate::new(self.stop, None));
+        let mut instance = Instance::gated(self.problem, self.factory, gate)?;
+        let confirmed = confirm::confirm(self.problem, best, &mut instance);
+        outcome.statistics.queries_confirming = instance.queries();
+        confirmed
     }
 }

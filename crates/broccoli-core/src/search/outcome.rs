@@ -1,7 +1,7 @@
 //! What a search has to say at its end.
 
 use super::Engine;
-use crate::problem::RunError;
+use crate::problem::{RunError, StopReason};
 use crate::tree::Tree;
 
 /// What is proved. An enum that keeps *proved* apart from everything else.
@@ -12,6 +12,8 @@ pub enum Status {
     Optimal,
     /// No tree within the limits has a value.
     Infeasible,
+    /// The search ended early, for this reason. The bound is what is proved.
+    Stopped(StopReason),
 }
 
 /// A tree and its value.
@@ -30,13 +32,15 @@ pub struct Statistics {
     pub trees: u64,
     /// Traces run, completely or in part.
     pub traces: u64,
-    /// Queries: steps of the black box, but those of the two counts below.
+    /// Queries: steps of the black box, but those of the three counts below.
     pub queries: u64,
     /// Queries made only to choose the one answer among equals (`behaviour`).
     pub queries_canonical: u64,
     /// Queries made again only to come back to a state, because the system can only be reset
     /// (`behaviour`).
     pub replayed: u64,
+    /// Queries made at the end to see whether the system does again what it did.
+    pub queries_confirming: u64,
     /// How many queries any search must make to prove this answer, if the engine knows it
     /// (`behaviour`, one initial state).
     pub necessary_queries: Option<u64>,
@@ -72,7 +76,7 @@ impl std::ops::Add for Behaviours {
     }
 }
 
-/// The answer of a search that came to its end.
+/// The answer of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The engine that gave it.
@@ -81,7 +85,8 @@ pub struct Outcome {
     pub status: Status,
     /// The best tree, if there is one.
     pub best: Option<Solution>,
-    /// No tree has a better value than this; the value itself when optimal, none when infeasible.
+    /// It is proved that no tree has a better value than this: the value itself when optimal, none when
+    /// infeasible. When stopped: `reach` takes at least so many steps, `survive` at most so many.
     pub bound: Option<u64>,
     /// What it took.
     pub statistics: Statistics,

@@ -1,24 +1,124 @@
-//! The state that every engine keeps: the incumbent, the counters and who is told about them.
+//! The state that every engine keeps: the incumbent, the bound, the counters, who is told about them,
+//! and whether to go on.
 
-use super::{Behaviours, Event, Improvement, Observer, Solution, Statistics};
+use std::sync::Arc;
+
+use super::value::trace_value;
+use super::{Behaviours, Event, Improvement, Observer, Solution, Statistics, Status};
+use crate::problem::{Gate, Instance, Objective, Problem, RunError, StopReason, SystemFactory};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
+    objective: Objective,
     observer: Option<&'a mut dyn Observer>,
+    gate: Arc<Gate<'a>>,
+    /// How far from the optimum an answer may be.
+    gap: f64,
+    /// Whether the first tree ends the search.
+    first: bool,
     best: Option<Solution>,
+    /// Value and size of the best tree, which need not have been made yet.
+    incumbent: Option<(u64, u64)>,
+    /// Whether the best tree is the one that the search started from.
+    is_start: bool,
+    /// No tree has a better value than this.
+    bound: u64,
     statistics: Statistics,
+    /// Traces and queries of the tree started from.
+    of_start: (u64, u64),
     /// The queries made before the canonical pass, once it has begun.
     before_canonical: Option<u64>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(observer: Option<&'a mut dyn Observer>) -> Self {
-        Progress { observer, best: None, statistics: Statistics::default(), before_canonical: None }
+    pub(super) fn new(
+        objective: Objective,
+        observer: Option<&'a mut dyn Observer>,
+        gate: Arc<Gate<'a>>,
+        gap: f64,
+        first: bool,
+    ) -> Self {
+        Progress {
+            objective,
+            observer,
+            gate,
+            gap,
+            first,
+            best: None,
+            incumbent: None,
+            is_start: false,
+            bound: objective.perfect(),
+            statistics: Statistics::default(),
+            of_start: (0, 0),
+            before_canonical: None,
+        }
     }
 
-    /// The value of the incumbent.
-    pub(super) fn best_value(&self) -> Option<u64> {
-        self.best.as_ref().map(|best| best.value)
+    /// A system whose queries end when the search is to stop.
+    pub(super) fn instance<'p>(
+        &self,
+        problem: &'p Problem,
+        factory: &dyn SystemFactory,
+    ) -> Result<Instance<'p>, RunError>
+    where
+        'a: 'p,
+    {
+        Instance::gated(problem, factory, self.gate.clone())
+    }
+
+    /// Runs the tree that the search starts from. If it has a value it is the first incumbent.
+    pub(super) fn start(
+        &mut self,
+        problem: &Problem,
+        factory: &dyn SystemFactory,
+        tree: Tree,
+    ) -> Result<(), RunError> {
+        let mut instance = self.instance(problem, factory)?;
+        let mut values = Vec::new();
+        for initial in 0..problem.initial_states().len() {
+            let value = trace_value(|seen| tree.action(seen), self.objective, initial, &mut instance);
+            self.of_start = (initial as u64 + 1, instance.queries());
+            (self.statistics.traces, self.statistics.queries) = self.of_start;
+            match value? {
+                Some(value) => values.push(value),
+                None => return Ok(()),
+            }
+        }
+        if let Some(value) = self.objective.worst(values) {
+            self.improved(tree, value);
+            self.is_start = true;
+        }
+        Ok(())
+    }
+
+    /// Value and size of the best tree so far, for an engine that begins.
+    pub(super) fn incumbent(&self) -> Option<(u64, u64)> {
+        self.incumbent
+    }
+
+    /// How far from the optimum an answer may be.
+    pub(super) fn gap(&self) -> f64 {
+        self.gap
+    }
+
+    /// The value that a tree of `size` must be better than, for engines that search in increasing size.
+    /// The tree started from gives way to one of its own value unless that is larger, so that the answer
+    /// does not depend on it.
+    pub(super) fn value_to_beat(&self, size: u64) -> Option<u64> {
+        let best = self.best.as_ref()?;
+        match self.objective.within_gap(best.value, self.gap) {
+            enough if enough != best.value => Some(enough),
+            _ if !self.is_start || size > best.tree.size() => Some(best.value),
+            _ => match self.objective {
+                Objective::Reach { .. } => best.value.checked_add(1),
+                Objective::Survive { .. } => best.value.checked_sub(1),
+            },
+        }
+    }
+
+    /// Whether no tree of this size or a larger one is wanted.
+    pub(super) fn is_settled(&self, size: u64) -> bool {
+        self.value_to_beat(size) == Some(self.objective.perfect())
     }
 
     /// Trees of `size` are searched from now on.
@@ -45,9 +145,10 @@ impl<'a> Progress<'a> {
     /// Behaviours were walked: the totals so far of traces, queries, and queries only to come back.
     pub(super) fn walked(&mut self, traces: u64, queries: u64, replayed: u64, behaviours: Behaviours) {
         let statistics = &mut self.statistics;
-        statistics.traces = traces;
+        statistics.traces = self.of_start.0 + traces;
         statistics.replayed = replayed;
         statistics.behaviours = behaviours;
+        let queries = self.of_start.1 + queries;
         match self.before_canonical {
             None => statistics.queries = queries,
             Some(before) => statistics.queries_canonical = queries - before,
@@ -57,10 +158,11 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// From now on queries count for the canonical pass, and the best tree is replaced by the canonical
-    /// one.
+    /// Value and size are proved. From now on queries count for the canonical pass, and the best tree is
+    /// replaced by the canonical one.
     pub(super) fn canonical(&mut self) {
         self.before_canonical = Some(self.statistics.queries);
+        self.bound = self.incumbent.map_or(self.bound, |(value, _)| value);
     }
 
     /// Traces run up to this many steps from now on.
@@ -70,10 +172,19 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// No tree has a better value than this.
+    /// No tree has a better value than this, or none that is wanted: with a gap, what is good enough is
+    /// not looked at.
     pub(super) fn bound(&mut self, bound: u64) {
-        if let Some(observer) = &mut self.observer {
-            observer.notify(Event::Bound(bound));
+        let wanted = self.incumbent.map(|(value, _)| self.objective.within_gap(value, self.gap));
+        let proved = wanted.map_or(bound, |wanted| match self.objective {
+            Objective::Reach { .. } => bound.min(wanted),
+            Objective::Survive { .. } => bound.max(wanted),
+        });
+        if self.objective.is_better(self.bound, proved) {
+            self.bound = proved;
+            if let Some(observer) = &mut self.observer {
+                observer.notify(Event::Bound(proved));
+            }
         }
     }
 
@@ -88,22 +199,54 @@ impl<'a> Progress<'a> {
         self.keep(tree, value);
     }
 
-    /// Tells the observer of a better tree, which is only made if it is looked at. The canonical pass
-    /// only replaces one tree by another as good.
+    /// Tells the observer of a better tree, which is only made if it is looked at. The canonical pass, or
+    /// an engine that comes across the tree started from, only replaces one tree by another as good.
     pub(super) fn tell_improved(&mut self, value: u64, size: u64, tree: &dyn Fn() -> Tree) {
-        if let Some(observer) = &mut self.observer
-            && self.before_canonical.is_none()
-        {
+        if self.before_canonical.is_some() || self.incumbent == Some((value, size)) {
+            return;
+        }
+        self.incumbent = Some((value, size));
+        if let Some(observer) = &mut self.observer {
             observer.notify(Event::Improved(Improvement::new(value, size, tree)));
+        }
+        let is_reach = matches!(self.objective, Objective::Reach { .. });
+        if self.first && (is_reach || value == self.objective.perfect()) {
+            self.gate.close(StopReason::First);
         }
     }
 
     /// This tree is the incumbent.
     pub(super) fn keep(&mut self, tree: Tree, value: u64) {
         self.best = Some(Solution { tree, value });
+        self.is_start = false;
     }
 
-    pub(super) fn finish(self) -> (Option<Solution>, Statistics) {
-        (self.best, self.statistics)
+    /// The best tree so far, what is proved, and what it took. `stopped` says why the search did not come
+    /// to its end, if it did not.
+    pub(super) fn finish(mut self, stopped: Option<StopReason>) -> (Conclusion, Statistics) {
+        let Progress { objective, best, .. } = self;
+        let value = best.as_ref().map(|best| best.value);
+        let enough = value.map(|value| objective.within_gap(value, self.gap));
+        let (status, bound) = match (stopped, enough) {
+            (Some(reason), _) => (Status::Stopped(reason), Some(self.bound)),
+            (None, None) => (Status::Infeasible, None),
+            (None, enough) if enough == value => (Status::Optimal, value),
+            (None, Some(enough)) => {
+                let bound = if objective.is_better(self.bound, enough) { enough } else { self.bound };
+                (Status::Stopped(StopReason::Gap), Some(bound))
+            }
+        };
+        if bound != value {
+            // It would be that of the proof that is missing.
+            self.statistics.necessary_queries = None;
+        }
+        (Conclusion { status, best, bound }, self.statistics)
     }
+}
+
+/// What is known at the end.
+pub(super) struct Conclusion {
+    pub(super) status: Status,
+    pub(super) best: Option<Solution>,
+    pub(super) bound: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! Runs a tree just far enough to know whether it beats the incumbent, and notes the distances of
 //! the one trace that decides it.
 
-use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
+use crate::problem::{Instance, Objective, Problem, RunError, Verdict};
 use crate::search::flat::{FlatNode, FlatTree};
 
 /// Whether a tree beats the incumbent.
@@ -25,16 +25,15 @@ pub(super) struct Evaluation<'p> {
 }
 
 impl<'p> Evaluation<'p> {
-    pub(super) fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        let instance = Instance::new(problem, factory)?;
-        Ok(Evaluation {
+    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>) -> Self {
+        Evaluation {
             problem,
             instance,
             running: Vec::new(),
             deciding: Vec::new(),
             traces: 0,
             queries_before: 0,
-        })
+        }
     }
 
     /// Runs `tree` from the initial states in turn, until one shows that it is no better than `best`.

@@ -37,15 +37,18 @@ pub(super) fn search(
     pruning: bool,
     progress: &mut Progress<'_>,
 ) -> Result<(), RunError> {
-    let mut evaluation = Evaluation::new(problem, factory)?;
+    let mut evaluation = Evaluation::new(problem, progress.instance(problem, factory)?);
     let limits = problem.limits();
     let largest = if problem.predicate_count() == 0 { 0 } else { limits.nodes() };
     for size in 0..=largest {
+        if progress.is_settled(size) {
+            break;
+        }
         progress.size(size);
         let ended = Shape::for_each(size, limits.depth(), |shape| {
             let mut assignment = Assignment::new(problem, shape, pruning);
             while assignment.advance() {
-                let judged = evaluation.judge(assignment.tree(), progress.best_value());
+                let judged = evaluation.judge(assignment.tree(), progress.value_to_beat(size));
                 let (traces, queries) = evaluation.cost();
                 progress.ran(traces, queries);
                 match judged {
@@ -54,7 +57,7 @@ pub(super) fn search(
                         progress.considered();
                         if let Judgement::Better(value) = judgement {
                             progress.improved(assignment.tree().to_tree(), value);
-                            if value == problem.objective().perfect() {
+                            if progress.is_settled(size) {
                                 return ControlFlow::Break(Ok(()));
                             }
                         }

@@ -1,7 +1,7 @@
 //! Runs a walk on a system: does what it asks, and comes back to marks and leaves as the system can.
 
 use super::walk::Ask;
-use crate::problem::{ComeBack, Instance, Problem, RunError, SystemFactory, Verdict};
+use crate::problem::{ComeBack, Instance, Problem, RunError, Verdict};
 
 /// A place to come back to.
 #[derive(Clone, Copy, Debug)]
@@ -78,9 +78,8 @@ pub(super) struct Driver<'p> {
 }
 
 impl<'p> Driver<'p> {
-    pub(super) fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        let instance = Instance::new(problem, factory)?;
-        Ok(Driver {
+    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>) -> Self {
+        Driver {
             problem,
             come_back: instance.come_back(),
             instance,
@@ -93,7 +92,7 @@ impl<'p> Driver<'p> {
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
             replayed: 0,
-        })
+        }
     }
 
     /// Transitions that walks asked for.

@@ -4,7 +4,7 @@ use super::bounds::Store;
 use super::driver::Driver;
 use super::version_space::Cost;
 use super::walk::{Ask, Round, Walk};
-use crate::problem::{Problem, RunError, SystemFactory};
+use crate::problem::{Instance, Problem, RunError};
 use crate::search::Behaviours;
 
 /// Why a lane has paused.
@@ -29,19 +29,15 @@ pub(super) struct Lane<'p, S: Store> {
 }
 
 impl<'p, S: Store> Lane<'p, S> {
-    pub(super) fn new(
-        problem: &'p Problem,
-        factory: &dyn SystemFactory,
-        mut walk: Walk<S>,
-    ) -> Result<Self, RunError> {
+    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, mut walk: Walk<S>) -> Self {
         let ask = walk.start();
-        Ok(Lane {
-            driver: Driver::new(problem, factory)?,
+        Lane {
+            driver: Driver::new(problem, instance),
             walk,
             ask,
             found: false,
             counts_before: Behaviours::default(),
-        })
+        }
     }
 
     /// Another walk on the same system.

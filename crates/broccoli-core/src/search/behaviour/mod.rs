@@ -78,9 +78,11 @@ struct Passes<'a, 'p, 'o, S: Store> {
     progress: &'a mut Progress<'o>,
     main: Lane<'p, S>,
     scout: Option<Scout<'p, S>>,
-    /// Value and size of the best behaviour, and the behaviour.
+    /// Value and size of the best behaviour, and the behaviour unless the search was given it.
     best: Option<(u64, Cost)>,
-    behaviour: Vec<Labelled>,
+    behaviour: Option<Vec<Labelled>>,
+    /// Whether there was an incumbent at the start.
+    is_started: bool,
 }
 
 /// Walks the small sizes one after the other, for good solutions early.
@@ -90,17 +92,21 @@ struct Scout<'p, S: Store> {
     cut: u64,
 }
 
-impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
+impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
     fn run(
         problem: &'p Problem,
         factory: &'a dyn SystemFactory,
         any_optimal: bool,
         progress: &'a mut Progress<'o>,
     ) -> Result<(), RunError> {
-        let walk = Walk::new(problem, problem.limits().nodes(), reach_round(FIRST_CUT), None);
-        let main = Lane::new(problem, factory, walk)?;
+        let best =
+            progress.incumbent().map(|(value, size)| (value, Cost::try_from(size).unwrap_or(Cost::MAX)));
+        let walk =
+            Walk::new(problem, problem.limits().nodes(), reach_round(FIRST_CUT), best).within(progress.gap());
+        let main = Lane::new(problem, progress.instance(problem, factory)?, walk);
+        let is_started = best.is_some();
         let mut passes =
-            Passes::<S> { problem, factory, progress, main, scout: None, best: None, behaviour: Vec::new() };
+            Passes::<S> { problem, factory, progress, main, scout: None, best, is_started, behaviour: None };
         let ended = passes.search(any_optimal);
         passes.report();
         passes.settle();
@@ -114,14 +120,18 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         };
         if let Some(necessary) = necessary
             && self.problem.initial_states().len() == 1
+            && !self.is_started
         {
             self.progress.necessary(necessary);
         }
         // A `survive` walk from one initial state is the same whatever is known before, until it ends.
         let is_canonical = matches!(self.problem.objective(), Objective::Survive { .. })
-            && self.problem.initial_states().len() == 1;
+            && self.problem.initial_states().len() == 1
+            && self.behaviour.is_some();
         match self.best {
-            Some((value, size)) if !(any_optimal || is_canonical) => self.canonical(value, size),
+            Some((value, size)) if !(any_optimal || is_canonical) && self.enough(value) == value => {
+                self.canonical(value, size)
+            }
             _ => Ok(()),
         }
     }
@@ -171,9 +181,10 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
             return Ok(()); // the main walk is in its last round and knows better
         }
         if self.scout.is_none() {
-            let walk = Walk::new(self.problem, 1, reach_round(FIRST_CUT), None);
-            let lane = Lane::new(self.problem, self.factory, walk)?;
-            self.scout = Some(Scout { lane, nodes: 1, cut: FIRST_CUT });
+            let cut = if self.best.is_some() { u64::MAX } else { FIRST_CUT };
+            let walk = Walk::new(self.problem, 1, reach_round(cut), self.best).within(self.progress.gap());
+            let lane = Lane::new(self.problem, self.progress.instance(self.problem, self.factory)?, walk);
+            self.scout = Some(Scout { lane, nodes: 1, cut });
         }
         while let Some(scout) = &mut self.scout
             && scout.nodes < most
@@ -194,7 +205,8 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
                     scout.nodes += 1;
                     let cut = if self.best.is_some() { u64::MAX } else { FIRST_CUT };
                     scout.cut = cut;
-                    scout.lane.restart(Walk::new(self.problem, scout.nodes, reach_round(cut), self.best));
+                    let walk = Walk::new(self.problem, scout.nodes, reach_round(cut), self.best);
+                    scout.lane.restart(walk.within(self.progress.gap()));
                 }
             }
         }
@@ -206,7 +218,8 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
     fn survive(&mut self, horizon: u64) -> Result<Option<u64>, RunError> {
         let most = self.problem.limits().nodes();
         let round = |nodes| Round { cut: u64::MAX, nodes };
-        self.main.restart(Walk::new(self.problem, most, round(0), self.best));
+        let walk = Walk::new(self.problem, most, round(0), self.best);
+        self.main.restart(walk.within(self.progress.gap()));
         // How many nodes this round is limited to, if it is.
         let mut nodes = Some(0);
         // The steps of a perfect tree's trace that no smaller tree makes.
@@ -280,6 +293,11 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         }
     }
 
+    /// The best value that is not looked for, once there is a tree of this one.
+    fn enough(&self, value: u64) -> u64 {
+        self.problem.objective().within_gap(value, self.progress.gap())
+    }
+
     /// The main walk has found a better behaviour.
     fn improve(&mut self, value: u64, size: Cost) {
         let found = labels(self.main.walk());
@@ -292,13 +310,13 @@ impl<'a, 'p, 'o, S: Store> Passes<'a, 'p, 'o, S> {
         self.best = Some((value, size));
         let tree = || realised(self.problem, &behaviour, size);
         self.progress.tell_improved(value, u64::from(size), &tree);
-        self.behaviour = behaviour;
+        self.behaviour = Some(behaviour);
     }
 
     /// Keeps the tree of the best behaviour.
     fn settle(&mut self) {
-        if let Some((value, size)) = self.best {
-            self.progress.keep(realised(self.problem, &self.behaviour, size), value);
+        if let (Some((value, size)), Some(behaviour)) = (self.best, &self.behaviour) {
+            self.progress.keep(realised(self.problem, behaviour, size), value);
         }
     }
 

@@ -93,6 +93,8 @@ pub(super) struct Walk<S: Store> {
     nodes: Cost,
     round: Round,
     incumbent: Option<(u64, Cost)>,
+    /// How far from the optimum an answer may be.
+    gap: f64,
     space: VersionSpace<S>,
     labels: Labels,
     /// The slots of the labelled cells, in order.
@@ -137,6 +139,7 @@ impl<S: Store> Walk<S> {
             nodes,
             round,
             incumbent,
+            gap: 0.0,
             labels: Labels::new(&thresholds),
             leaves: Leaves::new(thresholds.len()),
             old_leaves: Leaves::new(thresholds.len()),
@@ -160,6 +163,11 @@ impl<S: Store> Walk<S> {
             counts: Behaviours::default(),
             transitions: Vec::new(),
         }
+    }
+
+    /// The same walk, content with less: values that leave the incumbent within `gap` are no better.
+    pub(super) fn within(self, gap: f64) -> Self {
+        Walk { gap, ..self }
     }
 
     /// Begins the first round.
@@ -287,6 +295,10 @@ impl<S: Store> Walk<S> {
     fn allowance(&self, value: u64) -> Option<Cost> {
         match self.incumbent {
             None => Some(self.nodes),
+            Some((best, _)) if self.gap > 0.0 && self.objective.within_gap(best, self.gap) != best => {
+                let enough = self.objective.within_gap(best, self.gap);
+                self.objective.is_better(value, enough).then_some(self.nodes)
+            }
             Some((best, size)) if value == best => size.checked_sub(1),
             Some((best, _)) => self.objective.is_better(value, best).then_some(self.nodes),
         }

@@ -1,0 +1,85 @@
+//! Whether another query may be made: asked before every one, so that a search can be stopped.
+//!
+//! There is no clock and no signal here. Whoever has one implements [`Stop`].
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::RunError;
+
+/// Why a search ended before everything was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The time was up.
+    TimeLimit,
+    /// So many queries were made as were allowed.
+    QueryLimit,
+    /// Somebody asked it to end.
+    Interrupted,
+    /// The best tree is proved to be within the gap.
+    Gap,
+    /// A first tree was found, and no better one was wanted.
+    First,
+}
+
+impl StopReason {
+    /// `"time limit"`, `"query limit"`, `"interrupted"`, `"gap"` or `"first"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            StopReason::TimeLimit => "time limit",
+            StopReason::QueryLimit => "query limit",
+            StopReason::Interrupted => "interrupted",
+            StopReason::Gap => "gap",
+            StopReason::First => "first",
+        }
+    }
+}
+
+/// Says when a search is to stop. It is asked before every query, so it should be quick: look at a flag
+/// that a timer or a signal sets. Any closure will do.
+pub trait Stop: Sync {
+    /// Why to stop, if it is time to.
+    fn reason(&self) -> Option<StopReason>;
+}
+
+impl<F: Fn() -> Option<StopReason> + Sync> Stop for F {
+    fn reason(&self) -> Option<StopReason> {
+        self()
+    }
+}
+
+/// Lets queries pass until there is a reason not to; from then on none.
+pub(crate) struct Gate<'a> {
+    stop: Option<&'a dyn Stop>,
+    limit: Option<u64>,
+    /// Queries that have passed; counted only if there is a limit.
+    passed: AtomicU64,
+    closed: OnceLock<StopReason>,
+}
+
+impl<'a> Gate<'a> {
+    pub(crate) fn new(stop: Option<&'a dyn Stop>, limit: Option<u64>) -> Self {
+        Gate { stop, limit, passed: AtomicU64::new(0), closed: OnceLock::new() }
+    }
+
+    /// Lets no more query pass. The first reason is the one that counts.
+    pub(crate) fn close(&self, reason: StopReason) {
+        self.closed.get_or_init(|| reason);
+    }
+
+    /// One query wants to pass.
+    #[inline]
+    pub(super) fn pass(&self) -> Result<(), RunError> {
+        if self.closed.get().is_none() {
+            if let Some(reason) = self.stop.and_then(Stop::reason) {
+                self.close(reason);
+            } else if let Some(limit) = self.limit
+                && self.passed.fetch_add(1, Relaxed) >= limit
+            {
+                self.close(StopReason::QueryLimit);
+            }
+        }
+        self.closed.get().map_or(Ok(()), |&reason| Err(RunError::Stopped(reason)))
+    }
+}

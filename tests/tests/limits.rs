@@ -1,0 +1,263 @@
+//! Searches that are stopped, or content with less: whatever they say must be true of the optimum, which
+//! brute force knows.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use broccoli_core::problem::{ComeBack, Objective};
+use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, explain};
+use broccoli_core::tree::Tree;
+use broccoli_tests::oracle;
+use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::table::TableProblem;
+use broccoli_tests::wall::{ENGINES, check_outcome, run};
+
+const MOST_TREES: u64 = 600;
+
+/// Runs a check on a share of the random problems of every kind.
+fn on_all(share: f64, check: impl Fn(&TableProblem) -> Result<(), String> + Copy) {
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(share, scattered(wanted, MOST_TREES), check);
+        run(share, structured(wanted, MOST_TREES), check);
+    }
+}
+
+/// One search, set up by `with`.
+fn search(
+    table: &TableProblem,
+    engine: Engine,
+    come_back: ComeBack,
+    with: impl FnOnce(Search<'_>) -> Search<'_>,
+) -> Result<Outcome, String> {
+    let problem = table.problem();
+    let factory = table.factory(come_back);
+    with(Search::new(&problem, &factory).engine(engine)).run().map_err(|error| error.to_string())
+}
+
+/// Checks everything that a stopped search says against the optimum.
+fn check_true(table: &TableProblem, outcome: &Outcome, optimum: Option<(u64, u64)>) -> Result<(), String> {
+    let Status::Stopped(_) = outcome.status else { return check_outcome(table, outcome, optimum) };
+    let bound = outcome.bound.ok_or("a stopped search has a bound")?;
+    if optimum.is_some_and(|(value, _)| table.objective.is_better(value, bound)) {
+        return Err(format!("the bound is {bound}, but the optimum is {optimum:?}"));
+    }
+    let Some(best) = &outcome.best else { return Ok(()) };
+    let (value, size) = optimum.ok_or("no tree exists, and one was found")?;
+    if oracle::value(table, &best.tree) != Some(best.value) || table.objective.is_better(best.value, value) {
+        return Err(format!("{best:?} does not have that value"));
+    }
+    if best.value == value && best.tree.size() < size {
+        return Err(format!("{best:?} is smaller than the smallest"));
+    }
+    if best.tree.depth() > table.depth || best.tree.size() > table.nodes {
+        return Err(format!("{best:?} is beyond the limits"));
+    }
+    if outcome.statistics.necessary_queries.is_some() && best.value != bound {
+        return Err("the queries of a proof that does not exist".into());
+    }
+    Ok(())
+}
+
+/// The search with a tree to start from, which is one of the problem's.
+fn started<'a>(search: Search<'a>, tree: &Tree) -> Search<'a> {
+    search.start(tree.clone()).expect("a tree of the problem")
+}
+
+fn all_queries(outcome: &Outcome) -> u64 {
+    let statistics = &outcome.statistics;
+    statistics.queries + statistics.queries_canonical + statistics.replayed
+}
+
+/// Every limit on the queries that makes a difference, on every engine: what is said is true, the limit is
+/// kept exactly, more queries never make the best worse, and as many as are needed give the answer.
+#[test]
+fn every_query_limit() {
+    on_all(0.003, |table| {
+        let optimum = oracle::best(table);
+        for engine in ENGINES {
+            for come_back in [ComeBack::Replay, ComeBack::Clone] {
+                let whole = search(table, engine, come_back, |search| search)?;
+                let needed = all_queries(&whole);
+                let mut before = None;
+                for limit in (0..needed).step_by((needed as usize / 60).max(1)) {
+                    let limited = || search(table, engine, come_back, |search| search.query_limit(limit));
+                    let outcome = limited()?;
+                    check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {limit}: {e}"))?;
+                    if outcome.status != Status::Stopped(StopReason::QueryLimit)
+                        || all_queries(&outcome) != limit
+                        || outcome.statistics.queries_confirming > 0
+                    {
+                        return Err(format!("{engine:?} within {limit} of {needed} queries: {outcome:?}"));
+                    }
+                    if limited()? != outcome {
+                        return Err(format!("{engine:?} within {limit} queries is not reproducible"));
+                    }
+                    let best = outcome.best.map(|best| (best.value, best.tree.size()));
+                    if let Some((value, size)) = before {
+                        let kept = best.is_some_and(|(v, s)| {
+                            table.objective.is_better(v, value) || v == value && s <= size
+                        });
+                        if !kept {
+                            return Err(format!("{engine:?} within {limit}: {before:?} became {best:?}"));
+                        }
+                    }
+                    before = best;
+                }
+                if search(table, engine, come_back, |search| search.query_limit(needed))? != whole {
+                    return Err(format!("{engine:?} needs {needed} queries and is not content with them"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A stop is heeded before the very next query, and nothing runs after it.
+#[test]
+fn a_stop_is_heeded_at_once() {
+    on_all(0.002, |table| {
+        for engine in ENGINES {
+            for queries in [0, 1, 7, 40] {
+                let asked = AtomicU64::new(0);
+                let stop = || (asked.fetch_add(1, Relaxed) >= queries).then_some(StopReason::TimeLimit);
+                let problem = table.problem();
+                let factory = table.factory(ComeBack::Replay);
+                let stopped = Search::new(&problem, &factory).engine(engine).stop(&stop).run();
+                let outcome = stopped.map_err(|error| error.to_string())?;
+                check_true(table, &outcome, oracle::best(table))?;
+                let made = all_queries(&outcome) + outcome.statistics.queries_confirming;
+                let is_stopped = outcome.status == Status::Stopped(StopReason::TimeLimit);
+                if made > queries || is_stopped != (asked.load(Relaxed) > queries) {
+                    return Err(format!("{engine:?} is to stop after {queries}: {outcome:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// With a gap the value is within it of the bound, hence of the optimum; without need for it, optimal.
+#[test]
+fn gaps() {
+    on_all(0.01, |table| {
+        let optimum = oracle::best(table);
+        for engine in ENGINES {
+            for gap in [0.1, 0.34, 0.5, 1.0, 3.0] {
+                let outcome = search(table, engine, ComeBack::Clone, |search| search.gap(gap))?;
+                check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {gap}: {e}"))?;
+                let (Some(best), Some(bound)) = (&outcome.best, outcome.bound) else { continue };
+                let missing = best.value.abs_diff(bound) as f64 / best.value.max(1) as f64;
+                if missing > gap
+                    || !matches!(outcome.status, Status::Optimal | Status::Stopped(StopReason::Gap))
+                {
+                    return Err(format!("{engine:?}, a gap of {gap}: {outcome:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The first tree is any that has a value, or is perfect; there is none only if no tree exists, or, for
+/// `survive`, the search came to its end.
+#[test]
+fn first_trees() {
+    on_all(0.01, |table| {
+        let optimum = oracle::best(table);
+        for engine in ENGINES {
+            let mut improvements = 0;
+            let mut count = |event: Event<'_>| {
+                improvements += u64::from(matches!(event, Event::Improved(_)));
+            };
+            let problem = table.problem();
+            let factory = table.factory(ComeBack::Clone);
+            let first = Search::new(&problem, &factory).engine(engine).first().observer(&mut count).run();
+            let outcome = first.map_err(|error| error.to_string())?;
+            check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}: {e}"))?;
+            let is_reach = matches!(table.objective, Objective::Reach { .. });
+            if outcome.best.is_some() != optimum.is_some() || is_reach && improvements > 1 {
+                return Err(format!("{engine:?}: {improvements} improvements, {outcome:?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Whatever tree of the problem a search starts with, its answer is the same; and if it is stopped, it is
+/// at least as good as that tree.
+#[test]
+fn starts() {
+    on_all(0.003, |table| {
+        let optimum = oracle::best(table);
+        let trees: Vec<_> =
+            (0..=table.nodes).flat_map(|size| oracle::trees(table, size, table.depth)).collect();
+        for engine in ENGINES {
+            let whole = search(table, engine, ComeBack::Clone, |search| search)?;
+            for tree in trees.iter().step_by(trees.len() / 6 + 1) {
+                let outcome = search(table, engine, ComeBack::Clone, |search| started(search, tree))?;
+                check_outcome(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {tree:?}: {e}"))?;
+                if outcome.best != whole.best {
+                    return Err(format!(
+                        "{engine:?} from {tree:?}: {:?}, not {:?}",
+                        outcome.best, whole.best
+                    ));
+                }
+                let value = oracle::value(table, tree);
+                // So many queries are enough to run it, and then it is kept.
+                let enough = table.objective.horizon() * table.initial.len() as u64;
+                for limit in [0, 10, enough, enough + 30] {
+                    let outcome = search(table, engine, ComeBack::Replay, |search| {
+                        started(search, tree).query_limit(limit)
+                    })?;
+                    check_true(table, &outcome, optimum)?;
+                    let best = outcome.best.map(|best| best.value);
+                    if let Some(value) = value.filter(|_| limit >= enough)
+                        && best.is_none_or(|best| table.objective.is_better(value, best))
+                    {
+                        return Err(format!("{engine:?} loses {tree:?}, has {best:?}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Against brute force: the states that are infeasible alone are all of them, and those that are
+/// infeasible together are no more so when any one is left out.
+#[test]
+fn infeasible_initial_states() {
+    let is_infeasible = |table: &TableProblem, states: &[usize]| {
+        let initial = states.iter().map(|&state| table.initial[state]).collect();
+        oracle::best(&TableProblem { initial, ..table.clone() }).is_none()
+    };
+    let check = |table: &TableProblem| {
+        if table.initial.len() < 2 || oracle::best(table).is_some() {
+            return Ok(());
+        }
+        let all: Vec<usize> = (0..table.initial.len()).collect();
+        let alone: Vec<usize> = all.iter().copied().filter(|&state| is_infeasible(table, &[state])).collect();
+        let (problem, factory) = (table.problem(), table.factory(ComeBack::Clone));
+        for limit in [0, 20, 100, u64::MAX] {
+            let found = explain(&problem, &factory, limit, None);
+            if limit == u64::MAX && (found.alone != alone || found.is_cut_short) {
+                return Err(format!("{alone:?} are infeasible alone, not {found:?}"));
+            }
+            let together = &found.together;
+            let without = |one: usize| -> Vec<usize> {
+                together.iter().copied().filter(|&state| state != one).collect()
+            };
+            let is_minimal = || together.iter().all(|&one| !is_infeasible(table, &without(one)));
+            let is_right = if together.is_empty() {
+                found.is_cut_short || !alone.is_empty()
+            } else {
+                alone.is_empty() && is_infeasible(table, together) && (found.is_cut_short || is_minimal())
+            };
+            if !is_right || found.alone.iter().any(|state| !alone.contains(state)) {
+                return Err(format!("within {limit}: {found:?}; alone: {alone:?}"));
+            }
+        }
+        Ok(())
+    };
+    run(0.03, scattered(Wanted::Reach, MOST_TREES), check);
+    run(0.03, structured(Wanted::Reach, MOST_TREES), check);
+}
