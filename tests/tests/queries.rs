@@ -70,7 +70,9 @@ fn solve(table: &TableProblem) -> (Outcome, Vec<Transition>) {
     let problem = table.problem();
     let outcome =
         Search::new(&problem, &factory).engine(Engine::Behaviour).run().expect("a table does not fail");
-    let asked = std::mem::take(&mut *asked.lock().expect("nothing panics while it records"));
+    let mut asked = std::mem::take(&mut *asked.lock().expect("nothing panics while it records"));
+    // The last ones run the answer once more.
+    asked.truncate(asked.len() - outcome.statistics.queries_confirming as usize);
     (outcome, asked)
 }
 

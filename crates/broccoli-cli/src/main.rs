@@ -2,16 +2,21 @@
 //!
 //! Results go to standard output, everything else to standard error. The exit code is 0 for an
 //! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
-//! that ended early, 2 for bad usage or bad input, and 1 for anything else.
+//! that ended early, 5 for a tree that is proved not to be optimal, 2 for bad usage or bad input, and 1 for anything else.
 
 mod complaint;
 mod environments;
+mod file;
 mod numbers;
 mod output;
+mod problem;
 mod progress;
+mod prove;
+mod searching;
 mod simulate;
 mod solve;
 mod starts;
+mod stopper;
 
 use std::process::ExitCode;
 
@@ -37,6 +42,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::Solve),
+    Prove(prove::Prove),
     Simulate(simulate::Simulate),
     Environments(environments::Environments),
 }
@@ -48,6 +54,7 @@ fn main() -> ExitCode {
     };
     let done = match &arguments.command {
         Command::Solve(solve) => solve.run(),
+        Command::Prove(prove) => prove.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Environments(environments) => environments.run(),
     };

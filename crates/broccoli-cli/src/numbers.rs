@@ -1,6 +1,7 @@
 //! Reading numbers from arguments, with messages that say what is accepted.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use broccoli_export::number::grouped;
 
@@ -40,9 +41,56 @@ pub fn numbers(example: &'static str) -> impl Fn(&str) -> Result<Numbers, String
     }
 }
 
+/// A number with a unit of time behind it.
+pub fn time_span(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let unit = match unit {
+        "ms" => Some(0.001),
+        "s" => Some(1.0),
+        "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let seconds = number.trim_end().parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| {
+        "it must be a number and a unit (ms, s, min or h), such as 500ms, 30s, 5min or 2h".to_owned()
+    })
+}
+
+/// A number of at least 0, or a percentage.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let number = number.ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| "it must be a number of at least 0, such as 5% or 0.05".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_spans() {
+        let seconds =
+            ["500ms", "30s", " 1.5 min", "2h", "0s"].map(|text| time_span(text).unwrap().as_secs_f64());
+        assert_eq!(seconds, [0.5, 30.0, 90.0, 7200.0, 0.0]);
+        for bad in ["", "30", "s", "-1s", "nans", "infs", "1e300h", "5m", "1h30min", "1 s s"] {
+            assert!(time_span(bad).is_err(), "{bad:?} is accepted");
+        }
+    }
+
+    #[test]
+    fn fractions() {
+        assert_eq!(["5%", "0.05", "0", "250 %"].map(fraction), [Ok(0.05), Ok(0.05), Ok(0.0), Ok(2.5)]);
+        for bad in ["", "%", "-1%", "nan", "inf", "5%%", "1/2"] {
+            assert!(fraction(bad).is_err(), "{bad:?} is accepted");
+        }
+    }
 
     #[test]
     fn lists_of_numbers() {

@@ -29,6 +29,11 @@ pub struct Starts {
 }
 
 impl Starts {
+    /// Whether any of them was given.
+    pub fn is_any(&self) -> bool {
+        !self.initial.is_empty() || self.samples.is_some()
+    }
+
     /// The initial states that were asked for, if any were.
     pub fn states(&self, environment: &Environment) -> Result<Option<Vec<InitialState>>, Complaint> {
         if let Some(count) = self.samples {

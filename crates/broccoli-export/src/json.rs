@@ -4,7 +4,7 @@
 //! Every float is written so that it comes back bit for bit.
 
 use broccoli_core::problem::{Action, Dimension, InitialState, Objective, Problem, ProblemError};
-use broccoli_core::search::{Engine, Failure, Outcome, Solution, Statistics, Status};
+use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Statistics, Status};
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
 
@@ -161,6 +161,75 @@ impl ProblemJson {
     }
 }
 
+/// Initial states, by index from 0, for which no tree exists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InfeasibleJson {
+    /// No tree exists for any of these, even alone.
+    pub alone: Vec<usize>,
+    /// If there is a tree for each alone: no tree exists for all of these together.
+    pub together: Vec<usize>,
+    /// Whether the queries allowed were not enough to find out more.
+    pub cut_short: bool,
+    /// The queries it took.
+    pub queries: u64,
+}
+
+impl From<&Explanation> for InfeasibleJson {
+    fn from(explanation: &Explanation) -> Self {
+        let Explanation { alone, together, is_cut_short, queries } = explanation.clone();
+        InfeasibleJson { alone, together, cut_short: is_cut_short, queries }
+    }
+}
+
+/// What a search did, in more detail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatisticsJson {
+    /// What ended the behaviours that were walked.
+    pub behaviours: BehavioursJson,
+    /// What became of the labels that were tried.
+    pub labels: LabelsJson,
+    /// Queries made again only to come back to a state.
+    pub queries_replayed: u64,
+    /// Trees considered.
+    pub trees: u64,
+}
+
+/// See [`Behaviours`](broccoli_core::search::Behaviours).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the names are those of the core")]
+pub struct BehavioursJson {
+    pub complete: u64,
+    pub bound: u64,
+    pub violated: u64,
+}
+
+/// See [`Behaviours`](broccoli_core::search::Behaviours).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the names are those of the core")]
+pub struct LabelsJson {
+    pub realisable: u64,
+    pub unrealisable: u64,
+}
+
+impl From<Statistics> for StatisticsJson {
+    fn from(statistics: Statistics) -> Self {
+        let Statistics { behaviours, replayed, trees, .. } = statistics;
+        StatisticsJson {
+            behaviours: BehavioursJson {
+                complete: behaviours.complete,
+                bound: behaviours.bound,
+                violated: behaviours.violated,
+            },
+            labels: LabelsJson { realisable: behaviours.realisable, unrealisable: behaviours.unrealisable },
+            queries_replayed: replayed,
+            trees,
+        }
+    }
+}
+
 /// The result of a search. The page of the [crate] shows how to make one; to read one back,
 /// see [`Saved`](crate::saved::Saved).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,6 +254,9 @@ pub struct ResultJson {
     pub queries: u64,
     /// Queries that went into choosing one of several equally good trees.
     pub queries_canonical: u64,
+    /// Queries made at the end to see whether the system does again what it did.
+    #[serde(default)]
+    pub queries_confirming: u64,
     /// How many of the queries no sound search could have left out, where that is known.
     pub necessary_queries: Option<u64>,
     /// Traces run, completely or in part.
@@ -195,6 +267,15 @@ pub struct ResultJson {
     pub seconds: f64,
     /// The engine's name.
     pub engine: String,
+    /// Why the search ended early, if the status is `Stopped`, for instance `"time limit"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
+    /// Which initial states are to blame, if there are several and the status is `Infeasible`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infeasible: Option<InfeasibleJson>,
+    /// What the search did, in more detail.
+    #[serde(default)]
+    pub statistics: StatisticsJson,
     /// What failed, if the status is `Error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -203,15 +284,24 @@ pub struct ResultJson {
 }
 
 impl ResultJson {
-    /// The result of a search that came to its end in `seconds`.
+    /// The result of a search that ended after `seconds`.
     pub fn new(system: SystemJson, problem: &Problem, outcome: &Outcome, seconds: f64) -> Self {
         let problem_json = ProblemJson::new(system, problem, outcome.engine);
         ResultJson {
             status: outcome.status.into(),
             bound: outcome.bound,
+            stopped_by: match outcome.status {
+                Status::Stopped(reason) => Some(reason.name().to_owned()),
+                _ => None,
+            },
             engine: outcome.engine.name().to_owned(),
             ..ResultJson::found(problem_json, problem, outcome.best.as_ref(), outcome.statistics, seconds)
         }
+    }
+
+    /// The same with the initial states that are to blame.
+    pub fn explained(self, explanation: Option<&Explanation>) -> Self {
+        ResultJson { infeasible: explanation.map(InfeasibleJson::from), ..self }
     }
 
     /// The result of a search whose black box failed after `seconds`.
@@ -243,11 +333,15 @@ impl ResultJson {
             tree: best.map(|best| best.tree.to_json(problem)),
             queries: statistics.queries,
             queries_canonical: statistics.queries_canonical,
+            queries_confirming: statistics.queries_confirming,
             necessary_queries: statistics.necessary_queries,
             traces: statistics.traces,
             trees: statistics.trees,
             seconds,
             engine: String::new(),
+            stopped_by: None,
+            infeasible: None,
+            statistics: statistics.into(),
             error: None,
             problem: problem_json,
         }

@@ -23,6 +23,7 @@
 pub mod csv;
 pub mod json;
 pub mod number;
+pub mod proof;
 pub mod saved;
 pub mod simulation;
 pub mod text;

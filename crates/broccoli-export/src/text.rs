@@ -2,12 +2,16 @@
 //! what it took.
 
 use broccoli_core::problem::{Objective, Problem, TreeLimits};
-use broccoli_core::search::{Engine, Failure, Outcome, Solution, Statistics, Status};
+use broccoli_core::search::{
+    Engine, Explanation, Failure, Outcome, Solution, Statistics, Status, StopReason,
+};
 
-use crate::number::{counted, duration, grouped};
+use crate::number::{counted, duration, grouped, list};
 
 /// Lines of prose are broken before this column.
 const WIDTH: usize = 80;
+/// How many initial states are listed.
+const MOST_STATES: usize = 10;
 
 /// The summary of a search that came to its end in `seconds`.
 ///
@@ -32,6 +36,9 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, seconds: f64) -> String {
     let verdict = match (outcome.status, &outcome.best) {
         (Status::Optimal, Some(best)) => optimal(problem, best),
         (Status::Infeasible, _) => infeasible(problem),
+        (Status::Stopped(reason), best) => {
+            format!("{} {}", stopped(reason), unproved(problem, best.as_ref(), outcome.bound))
+        }
         (_, best) => unproved(problem, best.as_ref(), outcome.bound),
     };
     summary(problem, outcome.best.as_ref(), &verdict, outcome.statistics, outcome.engine, seconds)
@@ -74,7 +81,8 @@ fn summary(
 
 /// The number of queries, and what is worth knowing about it.
 fn queries(statistics: Statistics) -> String {
-    let Statistics { queries, queries_canonical, replayed, necessary_queries, .. } = statistics;
+    let Statistics { queries, queries_canonical, queries_confirming, replayed, necessary_queries, .. } =
+        statistics;
     let mut lines = vec![match necessary_queries {
         Some(necessary) => format!("{}; any proof needs {}", grouped(queries), grouped(necessary)),
         None => grouped(queries),
@@ -84,6 +92,9 @@ fn queries(statistics: Statistics) -> String {
     }
     if replayed > 0 {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
+    }
+    if queries_confirming > 0 {
+        lines.push(format!("{} more to run the tree again", grouped(queries_confirming)));
     }
     lines.join("\n         ")
 }
@@ -131,21 +142,68 @@ fn infeasible(problem: &Problem) -> String {
     format!("Infeasible: it is proved that no tree {within} reaches the goal{all} within {horizon}.")
 }
 
+/// Why a search ended early.
+fn stopped(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::TimeLimit => "Stopped by the time limit.",
+        StopReason::QueryLimit => "Stopped by the limit on queries.",
+        StopReason::Interrupted => "Interrupted.",
+        StopReason::Gap => "Stopped within the gap.",
+        StopReason::First => "Stopped at the first tree.",
+        _ => "Stopped.",
+    }
+}
+
+/// What is known of the best so far, and of better ones.
 fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> String {
-    let Some(best) = best else {
-        return "Nothing is proved, and no tree was found so far.".to_owned();
-    };
-    let achieved = achieved(problem, best.value).unwrap_or_else(|| "no step is needed".to_owned());
-    let bound = match (problem.objective(), bound) {
-        (_, None) => String::new(),
-        (Objective::Reach { .. }, Some(bound)) => {
-            format!(" No tree {} does it in fewer than {}.", within(problem.limits()), counted(bound, "step"))
+    let objective = problem.objective();
+    let within = within(problem.limits());
+    // A bound that says nothing is not worth a sentence.
+    let bound = bound.filter(|&bound| bound != objective.perfect());
+    let proved = bound.map(|bound| match (objective, best) {
+        (_, Some(best)) if best.value == bound => {
+            format!(" It is proved that no tree {within} has a better value.")
         }
-        (Objective::Survive { .. }, Some(bound)) => {
-            format!(" No tree {} survives more than {}.", within(problem.limits()), counted(bound, "step"))
+        (Objective::Reach { .. }, _) => {
+            format!(" It is proved that no tree {within} does it in fewer than {}.", counted(bound, "step"))
         }
+        (Objective::Survive { .. }, _) => {
+            format!(" It is proved that no tree {within} survives more than {}.", counted(bound, "step"))
+        }
+    });
+    let proved = proved.unwrap_or_else(|| " Nothing is proved about others.".to_owned());
+    match best {
+        None => format!("No tree was found so far.{proved}"),
+        Some(best) => {
+            let achieved = achieved(problem, best.value).unwrap_or_else(|| "no step is needed".to_owned());
+            format!("The best so far: {achieved}.{proved}")
+        }
+    }
+}
+
+/// Which initial states no tree serves, as a paragraph to follow the summary; empty if there is nothing
+/// to say.
+pub fn explanation(problem: &Problem, explanation: &Explanation) -> String {
+    let Explanation { alone, together, is_cut_short, queries } = explanation;
+    let states = |indices: &[usize]| {
+        let shown = indices
+            .iter()
+            .take(MOST_STATES)
+            .map(|&index| format!("{index} ({})", list(problem.initial_states()[index].values())));
+        let more = indices.len().saturating_sub(MOST_STATES);
+        let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+        shown.collect::<Vec<_>>().join("; ") + &more
     };
-    format!("The best so far, not proved to be optimal: {achieved}.{bound}")
+    let (what, whose, cut) = match (alone.is_empty(), together.is_empty()) {
+        (false, _) => ("even from one of these initial states alone", alone, "there may be others"),
+        (true, false) => {
+            ("from all of these initial states together", together, "some of them may be enough")
+        }
+        (true, true) => return String::new(),
+    };
+    let cut = if *is_cut_short { format!(" ({cut}: not everything was tried)") } else { String::new() };
+    let text = format!("It is proved that no tree reaches the goal {what}{cut}: {}.", states(whose));
+    format!("\n{}\n\nqueries  {} to find that out\n", wrapped(&text), grouped(*queries))
 }
 
 /// What a tree of this value does, without a full stop; none if there is nothing to be done.

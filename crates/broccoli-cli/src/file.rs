@@ -1,0 +1,90 @@
+//! A file with a tree or a result: what it holds, and complaints that name it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use broccoli_core::problem::Problem;
+use broccoli_core::tree::{Tree, TreeJson};
+use broccoli_environments::Environment;
+use broccoli_export::json::ResultJson;
+use broccoli_export::saved::Saved;
+
+use crate::complaint::Complaint;
+
+/// A file, with the option or argument that named it.
+#[derive(Clone, Copy, Debug)]
+pub struct TreeFile<'a> {
+    pub option: &'static str,
+    pub path: &'a Path,
+}
+
+impl TreeFile<'_> {
+    /// Reads it; `-` is standard input.
+    pub fn saved(&self) -> Result<Saved, Complaint> {
+        let mut bytes = Vec::new();
+        let read = if self.path == Path::new("-") {
+            io::stdin().lock().read_to_end(&mut bytes)
+        } else {
+            File::open(self.path).and_then(|mut file| file.read_to_end(&mut bytes))
+        };
+        read.map_err(|error| self.complaint(format!("it cannot be read: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| self.complaint("it is not UTF-8 text"))?;
+        Saved::read(&text).map_err(|error| {
+            self.complaint(error)
+                .help("a tree is what `broccoli solve --json` prints, or the \"tree\" inside of it")
+        })
+    }
+
+    /// Its tree, checked against a problem.
+    pub fn tree(&self, saved: &Saved, problem: &Problem) -> Result<Tree, Complaint> {
+        match saved {
+            Saved::Tree(tree) => self.checked(tree, problem),
+            Saved::Result(result) => self.checked(self.tree_of(result)?, problem),
+        }
+    }
+
+    /// The tree in a result.
+    pub fn tree_of<'r>(&self, result: &'r ResultJson) -> Result<&'r TreeJson, Complaint> {
+        result.tree.as_ref().ok_or_else(|| {
+            self.complaint(format!("it holds no tree: its status is {:?}", result.status.name()))
+        })
+    }
+
+    /// The tree, if it is one for the problem.
+    pub fn checked(&self, tree: &TreeJson, problem: &Problem) -> Result<Tree, Complaint> {
+        tree.check(problem).map_err(|error| self.complaint(format!("in its tree, {error}")))
+    }
+
+    /// Checks that the problem of a result is about the environment as it is.
+    pub fn check_against(&self, problem: &Problem, environment: &Environment) -> Result<(), Complaint> {
+        let check = |what: &str, found: Vec<&str>, expected: Vec<&str>| {
+            if found == expected {
+                return Ok(());
+            }
+            let (found, expected) = (found.join(", "), expected.join(", "));
+            let name = environment.name;
+            Err(self.complaint(format!("its {what} are {found}, but those of {name} are {expected}")))
+        };
+        let found = problem.dimensions().iter().map(|d| d.name.as_str()).collect();
+        check("dimensions", found, environment.dimensions.iter().map(|d| d.name).collect())?;
+        let found = problem.actions().iter().map(|a| a.name.as_str()).collect();
+        check("actions", found, environment.actions.iter().map(|a| a.name).collect())?;
+        let dimensions = environment.dimensions.len();
+        match problem.initial_states().iter().position(|state| state.values().len() != dimensions) {
+            None => Ok(()),
+            Some(state) => {
+                let count = problem.initial_states()[state].values().len();
+                Err(self.complaint(format!("its initial state {state} has {count} values, not {dimensions}")))
+            }
+        }
+    }
+
+    /// A complaint about the file.
+    pub fn complaint(&self, what: impl std::fmt::Display) -> Complaint {
+        match self.path.to_str() {
+            Some("-") => Complaint::input(format!("{}, standard input: {what}", self.option)),
+            _ => Complaint::input(format!("{}, {:?}: {what}", self.option, self.path)),
+        }
+    }
+}

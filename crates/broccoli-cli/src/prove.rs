@@ -1,0 +1,151 @@
+//! `broccoli prove`: is this tree optimal, and if not, by how much?
+
+use std::path::PathBuf;
+
+use broccoli_core::problem::Problem;
+use broccoli_core::search::{Outcome, Status, value};
+use broccoli_core::tree::Tree;
+use broccoli_environments::Environment;
+use broccoli_export::json::{ResultJson, SystemJson};
+use broccoli_export::proof::{Proof, Verdict};
+use broccoli_export::saved::Saved;
+use clap::Args;
+
+use crate::Done;
+use crate::complaint::Complaint;
+use crate::environments::find;
+use crate::file::TreeFile;
+use crate::output;
+use crate::problem::ProblemOptions;
+use crate::searching::{SearchError, SearchOptions, Searched};
+
+/// Prove that a saved tree is optimal, or tell by how much it is not
+///
+/// The tree comes from `broccoli solve --json`. A whole result holds its problem, and needs no more. For
+/// a tree alone, or to measure a tree by another problem, give TARGET and the options of that problem.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Prove {
+    /// The file with the tree; - reads standard input
+    #[arg(value_name = "TREE.json")]
+    tree: PathBuf,
+
+    /// The environment [default: the file's, with the problem in it]
+    target: Option<String>,
+
+    #[command(flatten)]
+    problem: ProblemOptions,
+
+    #[command(flatten)]
+    search: SearchOptions,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  broccoli solve mountain-car --json > best.json
+  broccoli prove best.json
+  broccoli prove best.json mountain-car --depth 3 --step 0.18,0.014
+  broccoli prove best.json --time-limit 30s
+
+Exit codes:
+  0  the tree is optimal              1  the system failed, or anything else went wrong
+  5  it is not                        2  bad usage or bad input
+  3  no tree has a value              4  stopped before that was known";
+
+impl Prove {
+    /// Runs the command.
+    pub fn run(&self) -> Done {
+        let file = TreeFile { option: "TREE.json", path: &self.tree };
+        let saved = file.saved()?;
+        let (environment, problem) = self.task(file, &saved)?;
+        let tree = file.tree(&saved, &problem)?;
+        let worth =
+            value(&problem, environment, &tree).map_err(|error| Complaint::other(error.to_string()))?;
+
+        // A tree that is not one of those searched cannot be started from, but it can be compared.
+        let (searched, misfit) = match self.search.run(environment, &problem, Some(tree.clone())) {
+            Ok(searched) => (searched, None),
+            Err(SearchError::Options(complaint)) => return Err(complaint),
+            Err(SearchError::Start(error)) => match self.search.run(environment, &problem, None) {
+                Ok(searched) => (searched, Some(error.to_string())),
+                Err(SearchError::Options(complaint)) => return Err(complaint),
+                Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),
+            },
+        };
+        let Searched { found, seconds, .. } = searched;
+        let system = SystemJson::Environment(environment.name.to_owned());
+        let (result, verdict, failure) = match &found {
+            Ok(outcome) => {
+                let verdict = verdict(&problem, outcome, worth, &tree, misfit.is_some());
+                (ResultJson::new(system, &problem, outcome, seconds), verdict, None)
+            }
+            Err(failure) => {
+                (ResultJson::failed(system, &problem, failure, seconds), Verdict::Undecided, Some(failure))
+            }
+        };
+        let proof = Proof::new(&problem, &tree, worth, verdict, misfit, result);
+        if self.json {
+            output::print_json(&proof)?;
+        } else {
+            output::print(&proof.text(&problem))?;
+        }
+        match failure {
+            Some(failure) => Err(Complaint::other(failure.to_string())),
+            None => Ok(code(verdict)),
+        }
+    }
+
+    /// The problem: that of TARGET and the options, or else the one in the file.
+    fn task(&self, file: TreeFile<'_>, saved: &Saved) -> Result<(&'static Environment, Problem), Complaint> {
+        match (&self.target, saved) {
+            (Some(target), _) => {
+                let environment = find(target)?;
+                Ok((environment, self.problem.problem(environment)?))
+            }
+            (None, Saved::Tree(_)) => Err(file
+                .complaint("it holds a tree alone, which does not say what problem it is for")
+                .help("name the environment: broccoli prove TREE.json TARGET")),
+            (None, Saved::Result(_)) if self.problem.is_any() => {
+                Err(Complaint::input("options that describe a problem need TARGET")
+                    .help("without TARGET the problem is the one in the file"))
+            }
+            (None, Saved::Result(result)) => {
+                let SystemJson::Environment(name) = &result.problem.system;
+                let environment = find(name)?;
+                let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
+                file.check_against(&problem, environment)?;
+                Ok((environment, problem))
+            }
+        }
+    }
+}
+
+/// What the outcome of a search says about a tree of this value.
+fn verdict(problem: &Problem, outcome: &Outcome, value: Option<u64>, tree: &Tree, misfit: bool) -> Verdict {
+    let objective = problem.objective();
+    let is_beaten = outcome.best.as_ref().is_some_and(|best| {
+        value.is_none_or(|value| {
+            objective.is_better(best.value, value) || best.value == value && best.tree.size() < tree.size()
+        })
+    });
+    match outcome.status {
+        _ if is_beaten => Verdict::Refuted,
+        Status::Infeasible if value.is_none() => Verdict::Infeasible,
+        Status::Optimal | Status::Infeasible if misfit => Verdict::Beyond,
+        Status::Optimal => Verdict::Optimal,
+        _ => Verdict::Undecided,
+    }
+}
+
+fn code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Optimal => 0,
+        Verdict::Refuted | Verdict::Beyond => 5,
+        Verdict::Infeasible => 3,
+        Verdict::Undecided => 4,
+    }
+}

@@ -1,0 +1,201 @@
+//! Limits, signals, starts and `prove`: what a stopped command says, and with what exit code.
+
+mod common;
+
+use common::{json, run, stderr, stdout, transcript};
+use insta::assert_snapshot;
+
+/// More than any machine does in the time of these tests, with a first tree early on.
+const LONG: [&str; 5] = ["solve", "mountain-car", "--depth", "4", "--json"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&LONG[..], more].concat()
+}
+
+#[test]
+fn limits_end_a_search_with_exit_4() {
+    for (more, reason) in [
+        (&["--time-limit", "300ms"][..], "time limit"),
+        (&["--query-limit", "2000"], "query limit"),
+        (&["--first"], "first"),
+        (&["--gap", "95%"], "gap"),
+    ] {
+        let output = run(&with(more));
+        assert_eq!(output.status.code(), Some(4), "{reason}: {}", stdout(&output));
+        assert_eq!(stderr(&output), "");
+        let object = json(&output);
+        assert_eq!(object["status"], "stopped");
+        assert_eq!(object["stopped_by"], reason);
+        let (value, bound) = (object["value"].as_u64(), object["bound"].as_u64().unwrap());
+        assert!(value.is_none_or(|value| bound <= value), "{value:?}, {bound}");
+        assert_eq!(value.is_some(), object["tree"].is_object());
+    }
+}
+
+#[test]
+fn the_same_query_limit_gives_the_same_result() {
+    let limited = || {
+        let mut object = json(&run(&with(&["--query-limit", "20000"])));
+        object["seconds"] = 0.into();
+        assert_eq!(object["queries"], 20_000);
+        assert_eq!(object["queries_confirming"], 0);
+        object
+    };
+    assert_eq!(limited(), limited());
+}
+
+#[test]
+fn what_a_person_reads() {
+    let small = ["solve", "mountain-car", "--thresholds", "5"];
+    let of = |more: &[&'static str]| transcript(&[&small[..], more].concat());
+    assert_snapshot!(
+        [
+            of(&["--query-limit", "100"]),
+            of(&["--query-limit", "3000"]),
+            of(&["--first"]),
+            of(&["--gap", "0.5"])
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn infeasible_states_are_named() {
+    let alone = ["solve", "mountain-car", "--depth", "0", "--initial", "0.4,0.07", "--initial=-0.5,0"];
+    assert_snapshot!(transcript(&alone));
+    let object = json(&run(&[&alone[..], &["--json"]].concat()));
+    assert_eq!(object["infeasible"]["alone"], serde_json::json!([1]));
+    assert_eq!(object["infeasible"]["together"], serde_json::json!([]));
+    // Each can be brought to the goal by one action, but not by the same.
+    let together =
+        ["solve", "pendulum", "--depth", "0", "--initial=-0.05,0", "--initial=0.05,0", "--horizon", "60"];
+    let object = json(&run(&[&together[..], &["--json"]].concat()));
+    let named = &object["infeasible"];
+    assert!(
+        named["alone"].as_array().is_some_and(|a| !a.is_empty())
+            ^ named["together"].as_array().is_some_and(|a| !a.is_empty()),
+        "{named}"
+    );
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::io::Read;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use super::with;
+
+    fn start(arguments: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_broccoli"));
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null());
+        let child = command.spawn().expect("the command starts");
+        std::thread::sleep(Duration::from_millis(700));
+        child
+    }
+
+    fn send(child: &Child, signal: &str) {
+        let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(status.expect("there is kill").success());
+    }
+
+    /// The exit code and standard output of a command that must end soon.
+    fn end(mut child: Child) -> (Option<i32>, String) {
+        let mut text = String::new();
+        let started = Instant::now();
+        child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("text");
+        let status = child.wait().expect("it ends");
+        assert!(started.elapsed() < Duration::from_secs(20));
+        (status.code(), text)
+    }
+
+    #[test]
+    fn the_first_signal_ends_the_search_with_what_is_known() {
+        for signal in ["-INT", "-TERM"] {
+            let child = start(&with(&[]));
+            send(&child, signal);
+            let (code, text) = end(child);
+            assert_eq!(code, Some(4), "{signal}: {text}");
+            let object: serde_json::Value = serde_json::from_str(&text).expect("a whole object");
+            assert_eq!(object["stopped_by"], "interrupted");
+            assert!(object["bound"].as_u64() > Some(1));
+        }
+    }
+
+    /// A command that cannot go on to the next query, so that only the second signal ends it: it waits for
+    /// a tree on standard input. Before a search the signals end it as usual.
+    #[test]
+    fn the_second_signal_does_not_wait() {
+        // Two signals at once: the search has no time to print what it knows before the second one, or
+        // has just done so.
+        let child = start(&with(&[]));
+        send(&child, "-INT");
+        send(&child, "-INT");
+        let (code, text) = end(child);
+        assert!(code == Some(130) || code == Some(4) && text.ends_with("}\n"), "{code:?}: {text}");
+    }
+}
+
+/// What `solve --json` prints, in a file.
+fn saved(directory: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let path = directory.path().join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn a_tree_to_start_from() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let small = ["solve", "mountain-car", "--thresholds", "5", "--json"];
+    let whole = run(&small);
+    let path = saved(&directory, "best.json", &stdout(&whole));
+    let whole = json(&whole);
+    let again = json(&run(&[&small[..], &["--start", &path]].concat()));
+    for key in ["status", "value", "bound", "size", "tree"] {
+        assert_eq!(again[key], whole[key], "{key}");
+    }
+    let at_once = json(&run(&[&small[..], &["--start", &path, "--first"]].concat()));
+    assert_eq!((&at_once["tree"], &at_once["stopped_by"]), (&whole["tree"], &"first".into()));
+
+    for (more, message) in [
+        (&["--depth", "1"][..], "the tree has depth 2, and the limit is 1"),
+        (&["--nodes", "1"], "predicates, and the limit is 1"),
+        (&["--thresholds", "4"], "is not one of the problem's"),
+    ] {
+        let small = if more[0] == "--thresholds" { &["solve", "mountain-car", "--json"][..] } else { &small };
+        let output = run(&[small, more, &["--start", &path]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn proofs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let small = ["solve", "mountain-car", "--thresholds", "5", "--json"];
+    let path = saved(&directory, "best.json", &stdout(&run(&small)));
+    let leaf = saved(&directory, "leaf.json", r#"{"action":1}"#);
+    let shown = |arguments: &[&str], code: i32| {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{}{}", stdout(&output), stderr(&output));
+        let said = format!("exit {code}\n{}{}", common::timeless(&stdout(&output)), stderr(&output));
+        said.replace(directory.path().to_str().expect("a path in UTF-8"), "DIR")
+    };
+    assert_snapshot!(
+        [
+            shown(&["prove", &path], 0),
+            shown(&["prove", &path, "mountain-car"], 5),
+            shown(&["prove", &path, "mountain-car", "--depth", "1"], 5),
+            shown(&["prove", &leaf, "mountain-car", "--thresholds", "5"], 5),
+            shown(&["prove", &leaf, "mountain-car", "--depth", "0"], 3),
+            shown(&["prove", &path, "--query-limit", "110"], 4),
+            shown(&["prove", &leaf], 2),
+            shown(&["prove", &path, "--depth", "1"], 2),
+            shown(&["prove", "nowhere.json"], 2),
+        ]
+        .join("\n")
+    );
+    let object = json(&run(&["prove", &path, "--json"]));
+    assert_eq!(object["verdict"], "optimal");
+    assert_eq!(object["value"], object["best"]["value"]);
+}
