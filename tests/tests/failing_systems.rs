@@ -7,7 +7,7 @@ use broccoli_core::problem::{
     ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
     Thresholds, Verdict,
 };
-use broccoli_core::search::{Engine, Event, Failure, Search, Solution};
+use broccoli_core::search::{Engine, Event, Failure, Search, Solution, Statistics};
 use broccoli_core::tree::Trace;
 use broccoli_tests::wall::ENGINES;
 
@@ -44,6 +44,8 @@ struct Token {
 struct Shared {
     steps: AtomicU64,
     unplugged: AtomicBool,
+    /// After so many steps in all, if any, no action moves a token any more.
+    stuck_after: Option<u64>,
 }
 
 const LEFT: usize = 1;
@@ -73,12 +75,14 @@ impl System for Token {
     }
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.shared.steps.fetch_add(1, Relaxed);
+        let steps = self.shared.steps.fetch_add(1, Relaxed);
         if self.shared.unplugged.load(Relaxed) {
             return Err(SystemError::new("unplugged"));
         }
         let from = self.position;
-        self.position += if action == LEFT { -1 } else { 1 };
+        if self.shared.stuck_after.is_none_or(|after| steps < after) {
+            self.position += if action == LEFT { -1 } else { 1 };
+        }
         let reply = self.reply(observation);
         match self.fault {
             Fault::Step if (from, action) == (6, LEFT) => return Err(SystemError::new("out of paper")),
@@ -267,5 +271,28 @@ fn every_query_before_a_failure_is_counted() {
         let statistics = ended.unwrap_err().statistics;
         assert_eq!(statistics.queries, shared.steps.load(Relaxed), "{engine:?}");
         assert!(statistics.traces > 0, "{engine:?}");
+    }
+}
+
+/// A system that does something else when the answer is run once more: nothing is proved, and the tree is
+/// still there.
+#[test]
+fn a_system_that_is_not_deterministic() {
+    for engine in ENGINES {
+        let run = |shared: Arc<Shared>| {
+            let factory = tokens(Fault::None, ComeBack::Clone, &shared);
+            Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run()
+        };
+        let Statistics { queries, queries_canonical, queries_confirming, .. } =
+            run(Arc::default()).expect("no fault").statistics;
+        assert_eq!(queries_confirming, 6, "{engine:?}");
+        let stuck_after = Some(queries + queries_canonical + 4);
+        let failure = run(Arc::new(Shared { stuck_after, ..Shared::default() })).expect_err("it is noticed");
+        assert_eq!(
+            failure.to_string(),
+            "the system is not deterministic: from initial state 1, the goal was reached within 3 steps, \
+             but when it ran again it did not reach it at all"
+        );
+        assert_eq!(failure.best.map(|best| best.value), Some(3), "{engine:?}");
     }
 }

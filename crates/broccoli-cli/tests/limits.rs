@@ -66,16 +66,6 @@ fn infeasible_states_are_named() {
     let object = json(&run(&[&alone[..], &["--json"]].concat()));
     assert_eq!(object["infeasible"]["alone"], serde_json::json!([1]));
     assert_eq!(object["infeasible"]["together"], serde_json::json!([]));
-    // Each can be brought to the goal by one action, but not by the same.
-    let together =
-        ["solve", "pendulum", "--depth", "0", "--initial=-0.05,0", "--initial=0.05,0", "--horizon", "60"];
-    let object = json(&run(&[&together[..], &["--json"]].concat()));
-    let named = &object["infeasible"];
-    assert!(
-        named["alone"].as_array().is_some_and(|a| !a.is_empty())
-            ^ named["together"].as_array().is_some_and(|a| !a.is_empty()),
-        "{named}"
-    );
 }
 
 #[cfg(unix)]
@@ -122,17 +112,16 @@ mod signals {
         }
     }
 
-    /// A command that cannot go on to the next query, so that only the second signal ends it: it waits for
-    /// a tree on standard input. Before a search the signals end it as usual.
+    /// After the first signal the command is stuck: nobody reads what it has to say, and that is more than
+    /// a pipe holds.
     #[test]
     fn the_second_signal_does_not_wait() {
-        // Two signals at once: the search has no time to print what it knows before the second one, or
-        // has just done so.
-        let child = start(&with(&[]));
+        let mut child = start(&with(&["--samples", "20000"]));
         send(&child, "-INT");
-        send(&child, "-INT");
-        let (code, text) = end(child);
-        assert!(code == Some(130) || code == Some(4) && text.ends_with("}\n"), "{code:?}: {text}");
+        std::thread::sleep(Duration::from_millis(700));
+        assert_eq!(child.try_wait().expect("it is there"), None);
+        send(&child, "-TERM");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
     }
 }
 

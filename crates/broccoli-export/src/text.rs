@@ -195,7 +195,7 @@ pub fn explanation(problem: &Problem, explanation: &Explanation) -> String {
         shown.collect::<Vec<_>>().join("; ") + &more
     };
     let (what, whose, cut) = match (alone.is_empty(), together.is_empty()) {
-        (false, _) => ("even from one of these initial states alone", alone, "there may be others"),
+        (false, _) => ("from any of these initial states, even alone", alone, "there may be others"),
         (true, false) => {
             ("from all of these initial states together", together, "some of them may be enough")
         }
@@ -318,8 +318,25 @@ mod tests {
             unproved(&problem(reach, 1, 3, None), Some(&solution(2, 120)), Some(90)),
             unproved(&problem(survive, 2, 3, None), Some(&solution(2, 120)), Some(10_000)),
             unproved(&problem(survive, 1, 3, None), Some(&solution(2, 120)), None),
+            unproved(&problem(reach, 1, 3, None), None, Some(90)),
+            unproved(&problem(survive, 1, 3, None), Some(&solution(2, 120)), Some(120)),
+            unproved(&problem(survive, 1, 3, None), Some(&solution(2, 120)), Some(130)),
         ];
         insta::assert_snapshot!(claims.join("\n"));
+    }
+
+    #[test]
+    fn why_no_tree_exists() {
+        let problem = problem(Objective::reach(10), 12, 1, None);
+        let of = |alone: &[usize], together: &[usize], is_cut_short| {
+            let (alone, together) = (alone.to_vec(), together.to_vec());
+            explanation(&problem, &Explanation { alone, together, is_cut_short, queries: 1_234 })
+        };
+        let all: Vec<usize> = (0..12).collect();
+        let reasons =
+            [of(&[3], &[], false), of(&all, &[], true), of(&[], &[0, 2], false), of(&[], &[0, 2], true)];
+        insta::assert_snapshot!(reasons.join("---\n"));
+        assert_eq!(of(&[], &[], true), "");
     }
 
     #[test]
