@@ -37,6 +37,7 @@ Examples:
   broccoli environments                      what there is to solve
   broccoli solve mountain-car                the best tree of depth 2
   broccoli solve mountain-car --json > best.json
+  broccoli prove best.json                   is it optimal, or by how much not
   broccoli simulate mountain-car best.json --trace trace.csv";
 
 #[derive(Debug, Subcommand)]

@@ -115,3 +115,19 @@ fn engines() {
         &["solve", "mountain-car", "--threads", "4"],
     ]));
 }
+
+#[test]
+fn when_to_stop() {
+    assert_snapshot!(messages(&[
+        &["solve", "cartpole", "--time-limit", "30"],
+        &["solve", "cartpole", "--time-limit", "-1s"],
+        &["solve", "cartpole", "--time-limit", "5 minutes"],
+        &["solve", "cartpole", "--query-limit", "-1"],
+        &["solve", "cartpole", "--query-limit", "1e6"],
+        &["solve", "cartpole", "--gap", "-5%"],
+        &["solve", "cartpole", "--gap", "nan"],
+        &["solve", "cartpole", "--start", "nowhere.json"],
+        &["prove"],
+        &["prove", "nowhere.json", "cartpole"],
+    ]));
+}

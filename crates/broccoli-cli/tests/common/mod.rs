@@ -54,6 +54,7 @@ pub fn report(arguments: &[&str], output: &Output) -> String {
 pub fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = ["queries", "trees", "traces", "seconds"].iter().fold(line.to_owned(), without_number);
+        let line = without_statistics(line);
         if let Some((_, purpose)) = line.split_once(" more to ") {
             return format!("         … more to {purpose}\n");
         }
@@ -66,6 +67,22 @@ pub fn timeless(text: &str) -> String {
         }
     });
     lines.collect()
+}
+
+/// Replaces the numbers in the statistics of a JSON object.
+fn without_statistics(line: String) -> String {
+    match (line.find("\"statistics\":{"), line.find("},\"problem\":")) {
+        (Some(start), Some(end)) if start < end => {
+            let replaced = |c: char| if c.is_ascii_digit() { '0' } else { c };
+            let numbers: String = line[start..end].chars().map(replaced).collect();
+            let mut numbers = numbers;
+            while numbers.contains("00") {
+                numbers = numbers.replace("00", "0");
+            }
+            format!("{}{}{}", &line[..start], numbers.replace(":0", ":…"), &line[end..])
+        }
+        _ => line,
+    }
 }
 
 /// Replaces the number behind a key of a JSON object.
