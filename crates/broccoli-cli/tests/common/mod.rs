@@ -73,13 +73,9 @@ pub fn timeless(text: &str) -> String {
 fn without_statistics(line: String) -> String {
     match (line.find("\"statistics\":{"), line.find("},\"problem\":")) {
         (Some(start), Some(end)) if start < end => {
-            let replaced = |c: char| if c.is_ascii_digit() { '0' } else { c };
-            let numbers: String = line[start..end].chars().map(replaced).collect();
-            let mut numbers = numbers;
-            while numbers.contains("00") {
-                numbers = numbers.replace("00", "0");
-            }
-            format!("{}{}{}", &line[..start], numbers.replace(":0", ":…"), &line[end..])
+            let without_digits = line[start..end].replace(|c: char| c.is_ascii_digit(), "");
+            let blank = without_digits.replace(":,", ":…,").replace(":}", ":…}");
+            format!("{}{blank}…{}", &line[..start], &line[end..])
         }
         _ => line,
     }

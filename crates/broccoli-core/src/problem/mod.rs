@@ -136,7 +136,7 @@ impl Problem {
     }
 
     /// The same problem from some of its initial states only, given by their indices.
-    pub(crate) fn from_some(&self, initial: &[usize]) -> Problem {
+    pub(crate) fn starting_from(&self, initial: &[usize]) -> Problem {
         let initial_states = initial.iter().map(|&index| self.initial_states[index].clone()).collect();
         Problem { initial_states, ..self.clone() }
     }

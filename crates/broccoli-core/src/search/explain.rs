@@ -85,7 +85,7 @@ impl Explainer<'_> {
 
     /// A tree for some of the initial states, if one exists. `None` if this cannot be found out.
     fn tree(&mut self, states: &[usize]) -> Option<Option<Tree>> {
-        let problem = self.problem.from_some(states);
+        let problem = self.problem.starting_from(states);
         let left = self.query_limit.saturating_sub(self.queries);
         let mut search = Search::new(&problem, self.factory).any_optimal().first().query_limit(left);
         if let Some(stop) = self.stop {
