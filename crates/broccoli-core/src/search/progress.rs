@@ -101,12 +101,17 @@ impl<'a> Progress<'a> {
         self.gap
     }
 
+    /// Values up to this one are not looked for, once there is a tree of this value.
+    pub(super) fn enough(&self, value: u64) -> u64 {
+        self.objective.within_gap(value, self.gap)
+    }
+
     /// The value that a tree of `size` must be better than, for engines that search in increasing size.
     /// The tree started from gives way to one of its own value unless that is larger, so that the answer
     /// does not depend on it.
     pub(super) fn value_to_beat(&self, size: u64) -> Option<u64> {
         let best = self.best.as_ref()?;
-        match self.objective.within_gap(best.value, self.gap) {
+        match self.enough(best.value) {
             enough if enough != best.value => Some(enough),
             _ if !self.is_start || size > best.tree.size() => Some(best.value),
             _ => match self.objective {
@@ -175,7 +180,7 @@ impl<'a> Progress<'a> {
     /// No tree has a better value than this, or none that is wanted: with a gap, what is good enough is
     /// not looked at.
     pub(super) fn bound(&mut self, bound: u64) {
-        let wanted = self.incumbent.map(|(value, _)| self.objective.within_gap(value, self.gap));
+        let wanted = self.incumbent.map(|(value, _)| self.enough(value));
         let proved = wanted.map_or(bound, |wanted| match self.objective {
             Objective::Reach { .. } => bound.min(wanted),
             Objective::Survive { .. } => bound.max(wanted),
@@ -188,9 +193,10 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// How many queries any search must make.
+    /// How many queries any search must make. What the tree started from has spared is not counted, so
+    /// then it is not known.
     pub(super) fn necessary(&mut self, queries: u64) {
-        self.statistics.necessary_queries = Some(queries);
+        self.statistics.necessary_queries = Some(queries).filter(|_| self.of_start == (0, 0));
     }
 
     /// A tree better than the incumbent takes its place.
@@ -224,15 +230,15 @@ impl<'a> Progress<'a> {
     /// The best tree so far, what is proved, and what it took. `stopped` says why the search did not come
     /// to its end, if it did not.
     pub(super) fn finish(mut self, stopped: Option<StopReason>) -> (Conclusion, Statistics) {
-        let Progress { objective, best, .. } = self;
+        let best = self.best.take();
         let value = best.as_ref().map(|best| best.value);
-        let enough = value.map(|value| objective.within_gap(value, self.gap));
+        let enough = value.map(|value| self.enough(value));
         let (status, bound) = match (stopped, enough) {
             (Some(reason), _) => (Status::Stopped(reason), Some(self.bound)),
             (None, None) => (Status::Infeasible, None),
             (None, enough) if enough == value => (Status::Optimal, value),
             (None, Some(enough)) => {
-                let bound = if objective.is_better(self.bound, enough) { enough } else { self.bound };
+                let bound = if self.objective.is_better(self.bound, enough) { enough } else { self.bound };
                 (Status::Stopped(StopReason::Gap), Some(bound))
             }
         };
@@ -249,4 +255,53 @@ pub(super) struct Conclusion {
     pub(super) status: Status,
     pub(super) best: Option<Solution>,
     pub(super) bound: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(objective: Objective, gap: f64) -> Progress<'static> {
+        Progress::new(objective, None, Arc::new(Gate::new(None, None)), gap, false)
+    }
+
+    /// The bound after `bounds` were reported with an incumbent of this value, and a stop.
+    fn stopped_at(objective: Objective, gap: f64, value: u64, bounds: &[u64]) -> Option<u64> {
+        let mut progress = progress(objective, gap);
+        progress.improved(Tree::Leaf(0), value);
+        bounds.iter().for_each(|&bound| progress.bound(bound));
+        progress.finish(Some(StopReason::TimeLimit)).0.bound
+    }
+
+    #[test]
+    fn a_bound_only_gets_better_and_never_beyond_the_gap() {
+        let reach = Objective::reach(100);
+        assert_eq!(stopped_at(reach, 0.0, 50, &[]), Some(0));
+        assert_eq!(stopped_at(reach, 0.0, 50, &[41, 30]), Some(41));
+        assert_eq!(stopped_at(reach, 0.5, 50, &[20]), Some(20));
+        // Under this incumbent nothing from 25 steps on was looked at.
+        assert_eq!(stopped_at(reach, 0.5, 50, &[41]), Some(25));
+        let survive = Objective::survive(100);
+        assert_eq!(stopped_at(survive, 0.0, 50, &[]), Some(100));
+        assert_eq!(stopped_at(survive, 0.5, 50, &[60]), Some(75));
+    }
+
+    #[test]
+    fn what_is_proved_at_the_end() {
+        let end = |gap, value: Option<u64>| {
+            let mut progress = progress(Objective::reach(100), gap);
+            progress.bound(7);
+            if let Some(value) = value {
+                progress.improved(Tree::Leaf(0), value);
+            }
+            let conclusion = progress.finish(None).0;
+            (conclusion.status, conclusion.bound)
+        };
+        assert_eq!(end(0.0, Some(9)), (Status::Optimal, Some(9)));
+        assert_eq!(end(0.05, Some(9)), (Status::Optimal, Some(9)));
+        assert_eq!(end(0.5, Some(9)), (Status::Stopped(StopReason::Gap), Some(7)));
+        assert_eq!(end(0.5, Some(12)), (Status::Stopped(StopReason::Gap), Some(7)));
+        assert_eq!(end(0.5, Some(20)), (Status::Stopped(StopReason::Gap), Some(10)));
+        assert_eq!(end(0.5, None), (Status::Infeasible, None));
+    }
 }

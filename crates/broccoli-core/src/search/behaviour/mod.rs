@@ -81,8 +81,6 @@ struct Passes<'a, 'p, 'o, S: Store> {
     /// Value and size of the best behaviour, and the behaviour unless the search was given it.
     best: Option<(u64, Cost)>,
     behaviour: Option<Vec<Labelled>>,
-    /// Whether there was an incumbent at the start.
-    is_started: bool,
 }
 
 /// Walks the small sizes one after the other, for good solutions early.
@@ -104,9 +102,7 @@ impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
         let walk =
             Walk::new(problem, problem.limits().nodes(), reach_round(FIRST_CUT), best).within(progress.gap());
         let main = Lane::new(problem, progress.instance(problem, factory)?, walk);
-        let is_started = best.is_some();
-        let mut passes =
-            Passes::<S> { problem, factory, progress, main, scout: None, best, is_started, behaviour: None };
+        let mut passes = Passes::<S> { problem, factory, progress, main, scout: None, best, behaviour: None };
         let ended = passes.search(any_optimal);
         passes.report();
         passes.settle();
@@ -120,7 +116,6 @@ impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
         };
         if let Some(necessary) = necessary
             && self.problem.initial_states().len() == 1
-            && !self.is_started
         {
             self.progress.necessary(necessary);
         }
@@ -129,7 +124,7 @@ impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
             && self.problem.initial_states().len() == 1
             && self.behaviour.is_some();
         match self.best {
-            Some((value, size)) if !(any_optimal || is_canonical) && self.enough(value) == value => {
+            Some((value, size)) if !(any_optimal || is_canonical) && self.progress.enough(value) == value => {
                 self.canonical(value, size)
             }
             _ => Ok(()),
@@ -233,7 +228,8 @@ impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
                         if self.main.leaf_bytes() > MOST_LEAF_BYTES {
                             // Start anew, and set nothing aside.
                             nodes = None;
-                            self.main.restart(Walk::new(self.problem, most, round(Cost::MAX), self.best));
+                            let walk = Walk::new(self.problem, most, round(Cost::MAX), self.best);
+                            self.main.restart(walk.within(self.progress.gap()));
                         }
                     }
                     Paused::Done => break,
@@ -291,11 +287,6 @@ impl<'a, 'p, 'o: 'p, S: Store> Passes<'a, 'p, 'o, S> {
                 }
             }
         }
-    }
-
-    /// The best value that is not looked for, once there is a tree of this one.
-    fn enough(&self, value: u64) -> u64 {
-        self.problem.objective().within_gap(value, self.progress.gap())
     }
 
     /// The main walk has found a better behaviour.

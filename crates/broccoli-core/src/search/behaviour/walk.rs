@@ -295,12 +295,14 @@ impl<S: Store> Walk<S> {
     fn allowance(&self, value: u64) -> Option<Cost> {
         match self.incumbent {
             None => Some(self.nodes),
-            Some((best, _)) if self.gap > 0.0 && self.objective.within_gap(best, self.gap) != best => {
-                let enough = self.objective.within_gap(best, self.gap);
-                self.objective.is_better(value, enough).then_some(self.nodes)
+            Some((best, size)) => {
+                let enough = if self.gap > 0.0 { self.objective.within_gap(best, self.gap) } else { best };
+                if value == best && enough == best {
+                    size.checked_sub(1)
+                } else {
+                    self.objective.is_better(value, enough).then_some(self.nodes)
+                }
             }
-            Some((best, size)) if value == best => size.checked_sub(1),
-            Some((best, _)) => self.objective.is_better(value, best).then_some(self.nodes),
         }
     }
 
