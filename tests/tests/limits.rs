@@ -205,6 +205,9 @@ fn starts() {
                         outcome.best, whole.best
                     ));
                 }
+                let any =
+                    search(table, engine, ComeBack::Clone, |search| started(search, tree).any_optimal())?;
+                check_outcome(table, &any, optimum).map_err(|e| format!("any, from {tree:?}: {e}"))?;
                 let value = oracle::value(table, tree);
                 // So many queries are enough to run it, and then it is kept.
                 let enough = table.objective.horizon() * table.initial.len() as u64;
