@@ -3,6 +3,20 @@
 use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
 use crate::tree::Tree;
 
+/// Runs a policy from one initial state for at most `limit` steps.
+pub(super) fn run(
+    policy: impl Fn(&[f64]) -> usize,
+    limit: u64,
+    initial: usize,
+    instance: &mut Instance<'_>,
+) -> Result<Verdict, RunError> {
+    let mut verdict = instance.reset(initial)?;
+    while verdict == Verdict::Running && instance.steps() < limit {
+        verdict = instance.step(policy(instance.observation()))?;
+    }
+    Ok(verdict)
+}
+
 /// The value of a policy from one initial state; `None` if the trace fails.
 pub(super) fn trace_value(
     policy: impl Fn(&[f64]) -> usize,
@@ -10,10 +24,7 @@ pub(super) fn trace_value(
     initial: usize,
     instance: &mut Instance<'_>,
 ) -> Result<Option<u64>, RunError> {
-    let mut verdict = instance.reset(initial)?;
-    while verdict == Verdict::Running && instance.steps() < objective.horizon() {
-        verdict = instance.step(policy(instance.observation()))?;
-    }
+    let verdict = run(policy, objective.horizon(), initial, instance)?;
     Ok(match (objective, verdict) {
         (Objective::Reach { .. }, Verdict::Satisfied) => Some(instance.steps()),
         (Objective::Reach { .. }, _) => None,
