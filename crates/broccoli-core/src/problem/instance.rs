@@ -45,6 +45,16 @@ pub enum RunError {
         /// The system's own words.
         source: SystemError,
     },
+    /// The system panicked.
+    #[error("the system panicked at or after step {step} from initial state {initial}: {message}")]
+    Panic {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run was the last one before.
+        step: u64,
+        /// What it said.
+        message: String,
+    },
     /// An observation holds NaN.
     #[error("the observation is NaN in dimension {dimension:?} at step {step} from initial state {initial}")]
     NaN {
@@ -130,7 +140,7 @@ impl<'p> Instance<'p> {
     #[inline]
     pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
         if let Some(gate) = &self.gate {
-            gate.pass()?;
+            gate.pass(1)?;
         }
         self.steps += 1;
         self.queries += 1;

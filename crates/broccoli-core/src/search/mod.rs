@@ -24,6 +24,7 @@ pub use value::value;
 
 pub use crate::problem::{Stop, StopReason};
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
@@ -69,6 +70,7 @@ pub struct Search<'a> {
     gap: f64,
     first: bool,
     start: Option<Tree>,
+    threads: NonZeroUsize,
 }
 
 impl<'a> Search<'a> {
@@ -85,6 +87,7 @@ impl<'a> Search<'a> {
             gap: 0.0,
             first: false,
             start: None,
+            threads: NonZeroUsize::MIN,
         }
     }
 
@@ -98,6 +101,13 @@ impl<'a> Search<'a> {
     /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none.
     pub fn any_optimal(mut self) -> Self {
         self.any_optimal = true;
+        self
+    }
+
+    /// Uses up to this many threads, each with a system of its own ([`Engine::Behaviour`]; the others use
+    /// one). The answer is the same for any number. A search that makes few queries starts none.
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -215,7 +225,11 @@ impl<'a> Search<'a> {
         }
         match self.engine {
             Engine::Exhaustive => exhaustive::search(problem, factory, progress),
-            Engine::Behaviour => behaviour::search(problem, factory, self.any_optimal, progress),
+            Engine::Behaviour => {
+                let options =
+                    behaviour::Options { any_optimal: self.any_optimal, threads: self.threads.get() };
+                behaviour::search(problem, factory, &options, progress)
+            }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
         }
     }

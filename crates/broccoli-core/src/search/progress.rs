@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::value::trace_value;
-use super::{Behaviours, Event, Improvement, Observer, Solution, Statistics, Status};
+use super::behaviour::Counts;
+use super::{ Event, Improvement, Observer, Solution, Statistics, Status};
 use crate::problem::{Gate, Instance, Objective, Problem, RunError, StopReason, SystemFactory};
 use crate::tree::Tree;
 
@@ -147,17 +148,20 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Behaviours were walked: the totals so far of traces, queries, and queries only to come back.
-    pub(super) fn walked(&mut self, traces: u64, queries: u64, replayed: u64, behaviours: Behaviours) {
+    /// The gate that queries have to pass.
+    pub(super) fn gate(&self) -> Arc<Gate<'a>> {
+        Arc::clone(&self.gate)
+    }
+
+    /// Behaviours were walked: the totals so far.
+    pub(super) fn walked(&mut self, counts: Counts) {
         let statistics = &mut self.statistics;
-        statistics.traces = self.of_start.0 + traces;
-        statistics.replayed = replayed;
-        statistics.behaviours = behaviours;
-        let queries = self.of_start.1 + queries;
-        match self.before_canonical {
-            None => statistics.queries = queries,
-            Some(before) => statistics.queries_canonical = queries - before,
-        }
+        statistics.traces = self.of_start.0 + counts.traces;
+        statistics.replayed = counts.replayed;
+        statistics.behaviours = counts.behaviours;
+        let queries = self.of_start.1 + counts.queries;
+        let proving = self.before_canonical.unwrap_or(queries - counts.canonical);
+        (statistics.queries, statistics.queries_canonical) = (proving, queries - proving);
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
         }

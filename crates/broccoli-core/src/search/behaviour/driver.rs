@@ -1,60 +1,85 @@
 //! Runs a walk on a system: does what it asks, and comes back to marks and leaves as the system can.
 
+use std::sync::Arc;
+
 use super::walk::Ask;
-use crate::problem::{ComeBack, Instance, Problem, RunError, Verdict};
+use crate::problem::{ComeBack, Gate, Instance, Problem, RunError, Verdict};
 
 /// A place to come back to.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    initial: usize,
+    initial: u32,
     steps: u64,
-    /// Where its saved state starts; or, to be replayed, the actions of its trace.
-    start: usize,
+    /// Where its saved state starts and ends, if it has one. Without, the way there is to act as the
+    /// labels say.
+    state: Option<(usize, usize)>,
 }
 
-/// Places with what it takes to come back to them, one after the other.
+/// Places, and their saved states one after the other.
 #[derive(Clone, Debug, Default)]
-struct Places {
+pub(super) struct Places {
     places: Vec<Place>,
     states: Vec<u8>,
-    /// The actions of the leaves' traces. Those of marks are in the history of the driver.
-    actions: Vec<u16>,
 }
 
 impl Places {
+    /// A place without a saved state is added.
+    pub(super) fn push(&mut self, initial: u32, steps: u64) {
+        self.places.push(Place { initial, steps, state: None });
+    }
+
+    /// Adds all places of others behind these.
+    pub(super) fn append(&mut self, others: &Places) {
+        let offset = self.states.len();
+        self.states.extend_from_slice(&others.states);
+        self.places.extend(others.places.iter().map(|place| Place {
+            state: place.state.map(|(start, end)| (start + offset, end + offset)),
+            ..*place
+        }));
+    }
+
+    /// What they take in memory.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Place>() * self.places.len() + self.states.len()
+    }
+
     fn clear(&mut self) {
         self.places.clear();
         self.states.clear();
-        self.actions.clear();
     }
 
-    /// Drops the last place.
-    fn pop(&mut self) {
-        if let Some(place) = self.places.pop() {
-            self.states.truncate(place.start);
-        }
-    }
-
-    /// Adds a place of others. `actions` has their actions, if they are to be replayed.
-    fn copy(&mut self, others: &Places, index: usize, actions: Option<&[u16]>) {
-        let place = others.places[index];
-        let start = match actions {
-            Some(actions) => {
-                self.actions.extend_from_slice(&actions[place.start..][..place.steps as usize]);
-                self.actions.len() - place.steps as usize
-            }
-            None => {
-                self.states.extend_from_slice(others.state(index));
-                self.states.len() - others.state(index).len()
+    /// Adds the present place of a system.
+    fn save(&mut self, instance: &mut Instance<'_>, initial: u32) -> Result<(), RunError> {
+        let state = match instance.come_back() {
+            ComeBack::Replay => None,
+            ComeBack::Snapshot | ComeBack::Clone => {
+                let start = self.states.len();
+                instance.save(&mut self.states)?;
+                Some((start, self.states.len()))
             }
         };
-        self.places.push(Place { start, ..place });
+        self.places.push(Place { initial, steps: instance.steps(), state });
+        Ok(())
     }
 
-    /// The saved state of a place.
-    fn state(&self, index: usize) -> &[u8] {
-        let end = self.places.get(index + 1).map_or(self.states.len(), |next| next.start);
-        &self.states[self.places[index].start..end]
+    /// Adds a place of others.
+    pub(super) fn copy(&mut self, others: &Places, index: usize) {
+        let place = others.places[index];
+        let start = self.states.len();
+        let state = place.state.map(|(from, to)| {
+            self.states.extend_from_slice(&others.states[from..to]);
+            (start, self.states.len())
+        });
+        self.places.push(Place { state, ..place });
+    }
+
+    /// Drops the last places.
+    fn drop_last(&mut self, count: usize) {
+        let keep = self.places.len().saturating_sub(count);
+        if let Some(start) = self.places[keep..].iter().find_map(|place| place.state.map(|(start, _)| start)) {
+            self.states.truncate(start);
+        }
+        self.places.truncate(keep);
     }
 }
 
@@ -62,15 +87,11 @@ impl Places {
 pub(super) struct Driver<'p> {
     problem: &'p Problem,
     instance: Instance<'p>,
-    come_back: ComeBack,
-    initial: usize,
-    /// The actions of all traces that lead here, one trace after the other, and where the present
-    /// trace starts. Kept only to be replayed.
-    history: Vec<u16>,
-    trace: usize,
+    gate: Arc<Gate<'p>>,
+    initial: u32,
     marks: Places,
     /// The leaves of the last round, and of this one.
-    old_leaves: Places,
+    old_leaves: Arc<Places>,
     leaves: Places,
     cell: Vec<u16>,
     traces: u64,
@@ -78,16 +99,15 @@ pub(super) struct Driver<'p> {
 }
 
 impl<'p> Driver<'p> {
-    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>) -> Self {
+    /// A driver whose queries have to pass the gate.
+    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, gate: Arc<Gate<'p>>) -> Self {
         Driver {
             problem,
-            come_back: instance.come_back(),
             instance,
+            gate,
             initial: 0,
-            history: Vec::new(),
-            trace: 0,
             marks: Places::default(),
-            old_leaves: Places::default(),
+            old_leaves: Arc::default(),
             leaves: Places::default(),
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
@@ -117,76 +137,98 @@ impl<'p> Driver<'p> {
         &self.cell
     }
 
+    /// Where the system is: the initial state, and the steps from there.
+    pub(super) fn position(&self) -> (usize, u64) {
+        (self.initial as usize, self.instance.steps())
+    }
+
     /// What the leaves of this round take in memory.
     pub(super) fn leaf_bytes(&self) -> usize {
-        size_of::<Place>() * self.leaves.places.len()
-            + self.leaves.states.len()
-            + size_of::<u16>() * self.leaves.actions.len()
+        self.leaves.bytes()
     }
 
-    /// Forgets all places, for a new walk.
-    pub(super) fn clear(&mut self) {
+    /// Forgets all places, and begins with these leaves of the last round.
+    pub(super) fn begin(&mut self, leaves: Arc<Places>) {
         self.marks.clear();
         self.leaves.clear();
-        self.old_leaves.clear();
-        self.history.clear();
+        self.old_leaves = leaves;
     }
 
-    /// The leaves of this round become those of the last one.
-    pub(super) fn next_round(&mut self) {
-        std::mem::swap(&mut self.leaves, &mut self.old_leaves);
-        self.leaves.clear();
+    /// The leaves so far; it has none from now on.
+    pub(super) fn take_leaves(&mut self) -> Places {
+        std::mem::take(&mut self.leaves)
     }
 
-    /// Does what a walk asks. `None` if there is nothing to tell it.
+    /// Does what a walk asks. `None` if there is nothing to tell it. `label` gives the label of a cell.
+    ///
+    /// If the gate is closed nothing is done at all, and the walk can still [retract](Driver::retract).
     #[inline]
-    pub(super) fn answer(&mut self, ask: Ask) -> Result<Option<Verdict>, RunError> {
+    pub(super) fn answer(
+        &mut self,
+        ask: Ask,
+        label: impl Fn(&[u16]) -> Option<u16>,
+    ) -> Result<Option<Verdict>, RunError> {
         let verdict = match ask {
             Ask::Reset { initial } => {
-                self.initial = initial;
-                self.trace = self.history.len();
+                self.initial = initial as u32;
                 self.traces += 1;
                 self.instance.reset(initial)?
             }
             Ask::Step { mark, action } => {
+                self.gate.pass(1)?;
                 if mark {
-                    self.mark()?;
+                    self.marks.save(&mut self.instance, self.initial)?;
                 }
-                self.step(action)?
+                self.instance.step(action)?
             }
             Ask::Return { drop, keep, action } => {
-                self.drop_marks(drop);
-                self.return_to_mark()?;
-                if !keep {
-                    self.marks.pop();
+                let mark = self.marks.places.len() - 1 - drop;
+                self.pass(self.marks.places[mark])?;
+                self.marks.drop_last(drop);
+                let place = self.marks.places[mark];
+                self.initial = place.initial;
+                match place.state {
+                    Some((start, end)) => {
+                        let state = &self.marks.states[start..end];
+                        self.instance.restore(state, place.initial as usize, place.steps)?;
+                    }
+                    None => self.follow(place.steps, label)?,
                 }
-                self.step(action)?
+                if !keep {
+                    self.marks.drop_last(1);
+                }
+                self.instance.step(action)?
+            }
+            Ask::Enter { leaf, mark, action } => {
+                let place = self.old_leaves.places[leaf];
+                self.pass(place)?;
+                self.initial = place.initial;
+                self.marks.clear();
+                match place.state {
+                    Some((start, end)) => {
+                        let state = &self.old_leaves.states[start..end];
+                        self.instance.restore(state, place.initial as usize, place.steps)?;
+                    }
+                    None => self.follow(place.steps, label)?,
+                }
+                if mark {
+                    self.marks.save(&mut self.instance, self.initial)?;
+                }
+                self.instance.step(action)?
             }
             Ask::Leave => {
-                self.leave()?;
+                self.leaves.save(&mut self.instance, self.initial)?;
                 return Ok(None);
             }
             Ask::LeaveMark { drop, keep } => {
-                self.drop_marks(drop);
-                let actions = (self.come_back == ComeBack::Replay).then_some(&self.history[..]);
-                self.leaves.copy(&self.marks, self.marks.places.len() - 1, actions);
-                if !keep {
-                    self.marks.pop();
-                }
+                self.marks.drop_last(drop);
+                self.leaves.copy(&self.marks, self.marks.places.len() - 1);
+                self.marks.drop_last(usize::from(!keep));
                 return Ok(None);
             }
             Ask::Keep { leaf } => {
-                let old = &self.old_leaves;
-                let actions = (self.come_back == ComeBack::Replay).then_some(&old.actions[..]);
-                self.leaves.copy(old, leaf, actions);
+                self.leaves.copy(&self.old_leaves, leaf);
                 return Ok(None);
-            }
-            Ask::Enter { leaf, mark, action } => {
-                self.enter(leaf)?;
-                if mark {
-                    self.mark()?;
-                }
-                self.step(action)?
             }
             Ask::Found { .. } | Ask::Done => return Ok(None),
         };
@@ -194,90 +236,40 @@ impl<'p> Driver<'p> {
         Ok(Some(verdict))
     }
 
-    #[inline]
-    fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
-        if self.come_back == ComeBack::Replay {
-            self.history.push(action as u16);
-        }
-        self.instance.step(action)
+    /// A step that was asked for will not be made. What to do instead, after the mark is set that would
+    /// have been set: the place is a leaf of this round.
+    pub(super) fn retract(&mut self, ask: Ask) -> Result<Ask, RunError> {
+        Ok(match ask {
+            Ask::Step { mark, .. } => {
+                if mark {
+                    self.marks.save(&mut self.instance, self.initial)?;
+                }
+                Ask::Leave
+            }
+            Ask::Return { drop, keep, .. } => Ask::LeaveMark { drop, keep },
+            Ask::Enter { leaf, mark, .. } => {
+                self.marks.clear();
+                if mark {
+                    self.marks.copy(&self.old_leaves, leaf);
+                }
+                Ask::Keep { leaf }
+            }
+            other => other,
+        })
     }
 
-    fn mark(&mut self) -> Result<(), RunError> {
-        let start = match self.come_back {
-            ComeBack::Replay => self.trace,
-            ComeBack::Snapshot | ComeBack::Clone => {
-                let start = self.marks.states.len();
-                self.instance.save(&mut self.marks.states)?;
-                start
-            }
-        };
-        self.marks.places.push(Place { initial: self.initial, steps: self.instance.steps(), start });
-        Ok(())
+    /// Asks the gate for the queries of going to a place, and for one step from there.
+    fn pass(&self, place: Place) -> Result<(), RunError> {
+        self.gate.pass(if place.state.is_some() { 1 } else { 1 + place.steps })
     }
 
-    fn return_to_mark(&mut self) -> Result<(), RunError> {
-        let last = self.marks.places.len() - 1;
-        let Place { initial, steps, start } = self.marks.places[last];
-        self.initial = initial;
-        match self.come_back {
-            ComeBack::Replay => {
-                self.trace = start;
-                self.history.truncate(start + steps as usize);
-                self.replay()
-            }
-            ComeBack::Snapshot | ComeBack::Clone => {
-                self.instance.restore(self.marks.state(last), initial, steps)
-            }
-        }
-    }
-
-    /// Adds the present place to the leaves of this round.
-    fn leave(&mut self) -> Result<(), RunError> {
-        let start = match self.come_back {
-            ComeBack::Replay => {
-                self.leaves.actions.extend_from_slice(&self.history[self.trace..]);
-                self.leaves.actions.len() - (self.history.len() - self.trace)
-            }
-            ComeBack::Snapshot | ComeBack::Clone => {
-                let start = self.leaves.states.len();
-                self.instance.save(&mut self.leaves.states)?;
-                start
-            }
-        };
-        self.leaves.places.push(Place { initial: self.initial, steps: self.instance.steps(), start });
-        Ok(())
-    }
-
-    fn drop_marks(&mut self, count: usize) {
-        for _ in 0..count {
-            self.marks.pop();
-        }
-    }
-
-    /// Goes to a leaf of the last round.
-    fn enter(&mut self, leaf: usize) -> Result<(), RunError> {
-        let Place { initial, steps, start } = self.old_leaves.places[leaf];
-        self.initial = initial;
-        self.marks.clear();
-        match self.come_back {
-            ComeBack::Replay => {
-                self.history.clear();
-                self.history.extend_from_slice(&self.old_leaves.actions[start..start + steps as usize]);
-                self.trace = 0;
-                self.replay()
-            }
-            ComeBack::Snapshot | ComeBack::Clone => {
-                self.instance.restore(self.old_leaves.state(leaf), initial, steps)
-            }
-        }
-    }
-
-    /// Resets, and applies the actions of the present trace again.
-    fn replay(&mut self) -> Result<(), RunError> {
-        self.instance.reset(self.initial)?;
-        for &action in &self.history[self.trace..] {
+    /// Goes to a place by acting as the labels say.
+    fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<(), RunError> {
+        self.instance.reset(self.initial as usize)?;
+        for _ in 0..steps {
+            self.problem.cell(self.instance.observation(), &mut self.cell);
             self.replayed += 1;
-            self.instance.step(usize::from(action))?;
+            self.instance.step(usize::from(label(&self.cell).unwrap_or_default()))?;
         }
         Ok(())
     }

@@ -1,10 +1,14 @@
 //! A walk and the driver that does what it asks, run some queries at a time.
 
+use std::sync::Arc;
+
 use super::bounds::Store;
 use super::driver::Driver;
+use super::frontier::Frontier;
+use super::transitions::Transitions;
 use super::version_space::Cost;
-use super::walk::{Ask, Round, Walk};
-use crate::problem::{Instance, Problem, RunError};
+use super::walk::{Ask, Incumbent, Job, Walk};
+use crate::problem::{Gate, Instance, Problem, RunError, StopReason};
 use crate::search::Behaviours;
 
 /// Why a lane has paused.
@@ -14,45 +18,67 @@ pub(super) enum Paused {
     Slice,
     /// It has found a behaviour better than its incumbent, which is the incumbent now.
     Found { value: u64, size: Cost },
-    /// The round is over.
+    /// The job is done, or all that is left of it is set aside.
     Done,
+}
+
+/// What a lane has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::search) struct Counts {
+    pub(in crate::search) traces: u64,
+    pub(in crate::search) queries: u64,
+    /// Of the queries, those made only to find the first of several equally good behaviours.
+    pub(in crate::search) canonical: u64,
+    pub(in crate::search) replayed: u64,
+    pub(in crate::search) behaviours: Behaviours,
+}
+
+impl std::ops::Add for Counts {
+    type Output = Counts;
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            traces: self.traces + other.traces,
+            queries: self.queries + other.queries,
+            canonical: self.canonical + other.canonical,
+            replayed: self.replayed + other.replayed,
+            behaviours: self.behaviours + other.behaviours,
+        }
+    }
 }
 
 pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
     ask: Ask,
-    /// Whether this walk has found a solution.
-    found: bool,
-    /// What became of the behaviours of earlier walks.
-    counts_before: Behaviours,
+    /// The leaves for the next round that were there when the lane was suspended.
+    next: Option<Frontier>,
+    /// Why it was stopped, if it was.
+    stopped: Option<StopReason>,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
-    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, mut walk: Walk<S>) -> Self {
-        let ask = walk.start();
+    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, gate: Arc<Gate<'p>>) -> Self {
         Lane {
-            driver: Driver::new(problem, instance),
-            walk,
-            ask,
-            found: false,
-            counts_before: Behaviours::default(),
+            driver: Driver::new(problem, instance, gate),
+            walk: Walk::new(problem),
+            ask: Ask::Done,
+            next: None,
+            stopped: None,
         }
     }
 
-    /// Another walk on the same system.
-    pub(super) fn restart(&mut self, walk: Walk<S>) {
-        self.driver.clear();
-        self.counts_before = self.counts();
-        self.walk = walk;
-        self.ask = self.walk.start();
-        self.found = false;
-    }
-
-    /// Another round of the same walk.
-    pub(super) fn next_round(&mut self, round: Round) {
-        self.driver.next_round();
-        self.ask = self.walk.next_round(round);
+    /// Begins to go on from some leaves of a frontier, in the order of the agenda.
+    pub(super) fn begin(
+        &mut self,
+        job: Job,
+        frontier: &Frontier,
+        agenda: Vec<u32>,
+        incumbent: Option<Incumbent>,
+    ) {
+        self.driver.begin(Arc::clone(&frontier.places));
+        self.ask = self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
+        self.next = None;
+        self.stopped = None;
     }
 
     /// Goes on for `queries` queries, or until there is something to say.
@@ -63,16 +89,20 @@ impl<'p, S: Store> Lane<'p, S> {
             self.ask = self.walk.resume();
         }
         loop {
-            self.ask = match self.driver.answer(self.ask)? {
-                Some(verdict) => self.walk.tell(verdict, self.driver.cell()),
-                None => match self.ask {
-                    Ask::Found { value, size } => {
-                        self.found = true;
-                        return Ok(Paused::Found { value, size });
-                    }
+            let walk = &self.walk;
+            self.ask = match self.driver.answer(self.ask, |cell| walk.label(cell)) {
+                Ok(Some(verdict)) => self.walk.tell(verdict, self.driver.cell()),
+                Ok(None) => match self.ask {
+                    Ask::Found { value, size } => return Ok(Paused::Found { value, size }),
                     Ask::Done => return Ok(Paused::Done),
                     _ => self.walk.resume(),
                 },
+                Err(RunError::Stopped(reason)) => {
+                    self.stopped = Some(reason);
+                    self.suspend()?;
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             // A solution is told before anything else happens: another lane's could be worse.
             if self.driver.queries() >= end && !matches!(self.ask, Ask::Found { .. }) {
@@ -81,9 +111,53 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
+    /// Sets aside all that is left to do. It takes no query; the lane is done as soon as it goes on.
+    pub(super) fn suspend(&mut self) -> Result<(), RunError> {
+        if self.next.is_some() {
+            return Ok(());
+        }
+        while matches!(self.ask, Ask::Leave | Ask::LeaveMark { .. } | Ask::Keep { .. }) {
+            self.driver.answer(self.ask, |_| None)?;
+            self.ask = self.walk.resume();
+        }
+        self.next = Some(self.take_leaves());
+        self.walk.suspend();
+        let retracted = self.driver.retract(self.ask)?;
+        match self.ask {
+            Ask::Step { .. } => self.walk.retract(Some(self.driver.cell())),
+            Ask::Return { .. } => self.walk.retract(None),
+            Ask::Enter { leaf, .. } => self.walk.retract_leaf(leaf),
+            _ => {}
+        }
+        self.ask = retracted;
+        Ok(())
+    }
+
+    /// What is left when the job is done: the leaves for the next round, and what was set aside because
+    /// the lane was suspended.
+    pub(super) fn finish(&mut self) -> (Frontier, Frontier) {
+        let last = self.take_leaves();
+        match self.next.take() {
+            None => (last, Frontier::new(self.walk.dimensions())),
+            Some(next) => (next, last),
+        }
+    }
+
+    fn take_leaves(&mut self) -> Frontier {
+        Frontier {
+            leaves: Arc::new(self.walk.take_leaves()),
+            places: Arc::new(self.driver.take_leaves()),
+        }
+    }
+
+    /// Why it was stopped, if it was.
+    pub(super) fn stopped(&self) -> Option<StopReason> {
+        self.stopped
+    }
+
     /// A solution found elsewhere becomes the incumbent.
-    pub(super) fn improve(&mut self, value: u64, size: Cost) {
-        self.walk.improve(value, size);
+    pub(super) fn improve(&mut self, incumbent: Incumbent) {
+        self.walk.improve(incumbent);
     }
 
     /// The walk, to look at.
@@ -91,13 +165,14 @@ impl<'p, S: Store> Lane<'p, S> {
         &self.walk
     }
 
-    /// Whether this walk itself has found a solution.
-    pub(super) fn found(&self) -> bool {
-        self.found
+    /// The transitions that were counted.
+    pub(super) fn transitions(&self) -> &Transitions {
+        self.walk.transitions()
     }
 
-    pub(super) fn has_leaves(&self) -> bool {
-        self.walk.has_leaves()
+    /// Where the system is: the initial state, and the steps from there.
+    pub(super) fn position(&self) -> (usize, u64) {
+        self.driver.position()
     }
 
     /// What the leaves of this round take in memory.
@@ -105,20 +180,17 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.leaf_bytes() + self.driver.leaf_bytes()
     }
 
-    /// What became of the behaviours of all walks.
-    pub(super) fn counts(&self) -> Behaviours {
-        self.counts_before + self.walk.counts()
-    }
-
-    pub(super) fn traces(&self) -> u64 {
-        self.driver.traces()
-    }
-
     pub(super) fn queries(&self) -> u64 {
         self.driver.queries()
     }
 
-    pub(super) fn replayed(&self) -> u64 {
-        self.driver.replayed()
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            traces: self.driver.traces(),
+            queries: self.driver.queries(),
+            canonical: self.walk.canonical(),
+            replayed: self.driver.replayed(),
+            behaviours: self.walk.counts(),
+        }
     }
 }

@@ -3,7 +3,10 @@
 //! The labels of all leaves form a tree in which a leaf's labels are the way from the root, so what
 //! leaves have in common is kept once, and a leaf can be gone on with in any order.
 
+use serde::{Deserialize, Serialize};
+
 use super::walk::Position;
+use crate::problem::Objective;
 
 /// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,7 @@ impl Leaf<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Record {
     at: Position,
     label: Option<u16>,
@@ -41,7 +44,7 @@ struct Record {
 }
 
 /// A label in the tree of labels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Label {
     /// The label before, or `NONE`.
     parent: u32,
@@ -52,7 +55,7 @@ struct Label {
 
 const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Leaves {
     dimensions: usize,
     records: Vec<Record>,
@@ -62,12 +65,30 @@ pub(super) struct Leaves {
     labels: Vec<Label>,
     label_cells: Vec<u16>,
     /// The labels of the last leaf that the walk still has.
+    #[serde(skip)]
     path: Vec<u32>,
 }
 
 impl Leaves {
     pub(super) fn new(dimensions: usize) -> Self {
         Leaves { dimensions, ..Leaves::default() }
+    }
+
+    /// One leaf, from which everything starts.
+    pub(super) fn root(dimensions: usize, objective: Objective) -> Self {
+        let worst = match objective {
+            Objective::Reach { .. } => 0,
+            Objective::Survive { horizon } => horizon,
+        };
+        let mut leaves = Leaves::new(dimensions);
+        let at = Position { trace: 0, steps: 0, worst };
+        let cell = &vec![0; dimensions];
+        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[] }, |_| (&[], 0, 0));
+        leaves
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
     }
 
     pub(super) fn clear(&mut self) {
@@ -120,6 +141,32 @@ impl Leaves {
             last: self.path.last().copied().unwrap_or(NONE),
             started: self.started.len(),
         });
+    }
+
+    /// Adds a leaf of others.
+    pub(super) fn push_from(&mut self, others: &Leaves, leaf: usize) {
+        let mut path = Vec::new();
+        others.path(leaf, &mut path);
+        let is_same = |(other, own): &(&u32, &u32)| others.label(**other) == self.label(**own);
+        let shared = path.iter().zip(&self.path).take_while(is_same).count();
+        self.path.truncate(shared);
+        self.push(others.leaf(leaf), |index| others.label(path[index]));
+    }
+
+    /// Adds all leaves of others behind these.
+    pub(super) fn append(&mut self, others: &Leaves) {
+        let (labels, started) = (self.labels.len() as u32, self.started.len());
+        let moved = |index: u32| if index == NONE { NONE } else { index + labels };
+        self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
+        self.label_cells.extend_from_slice(&others.label_cells);
+        self.records.extend(others.records.iter().map(|&record| Record {
+            last: moved(record.last),
+            started: started + record.started,
+            ..record
+        }));
+        self.cells.extend_from_slice(&others.cells);
+        self.started.extend_from_slice(&others.started);
+        self.path.clear();
     }
 
     /// Writes into `path` the labels of a leaf, in the order in which they were given.

@@ -19,11 +19,15 @@
 //! the best one. A `survive` round limits the nodes: small trees come first, and of the leaves those
 //! that promise most.
 
-use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
 use super::leaves::{Leaf, Leaves};
+use super::realise::Labelled;
+use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
@@ -67,7 +71,7 @@ struct Frame {
 }
 
 /// Where a walk is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Position {
     /// Which trace is being run, counted in the order of the walk.
     pub(super) trace: u32,
@@ -79,7 +83,7 @@ pub(super) struct Position {
 }
 
 /// What is set aside for the next round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Round {
     /// `reach`: traces of so many steps.
     pub(super) cut: u64,
@@ -87,14 +91,38 @@ pub(super) struct Round {
     pub(super) nodes: Cost,
 }
 
+/// What a walk is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// The most predicates of a tree.
+    pub(super) nodes: Cost,
+    pub(super) round: Round,
+    /// How far from the optimum an answer may be.
+    pub(super) gap: f64,
+    /// Whether each leaf starts with failure counters from zero, so that what comes of it depends on
+    /// nothing else.
+    pub(super) is_fresh: bool,
+    /// Whether its transitions are counted.
+    pub(super) is_counted: bool,
+}
+
+/// What a walk is to improve on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Incumbent {
+    pub(super) value: u64,
+    pub(super) size: Cost,
+    /// Whether a behaviour that is just as good is wanted, too.
+    pub(super) is_weak: bool,
+}
+
 pub(super) struct Walk<S: Store> {
     objective: Objective,
     actions: u16,
-    nodes: Cost,
+    job: Job,
     round: Round,
-    incumbent: Option<(u64, Cost)>,
-    /// How far from the optimum an answer may be.
-    gap: f64,
+    incumbent: Option<Incumbent>,
+    /// Whether everything is set aside from now on.
+    is_suspended: bool,
     space: VersionSpace<S>,
     labels: Labels,
     /// The slots of the labelled cells, in order.
@@ -109,99 +137,114 @@ pub(super) struct Walk<S: Store> {
     failures: Vec<u64>,
     /// The cell of the frame or leaf gone back to.
     cell: Vec<u16>,
-    /// The leaves of the last round, the order in which they are gone on with, the labels of the present
+    /// The leaves of the last round, those of them to go on with, last first, the labels of the present
     /// one; and the leaves of this round.
-    old_leaves: Leaves,
+    old_leaves: Arc<Leaves>,
     agenda: Vec<u32>,
     path: Vec<u32>,
     leaves: Leaves,
     counts: Behaviours,
-    /// By the number of a step, and the cost of the behaviour after it: the transitions asked for.
-    transitions: Vec<[u64; COSTS]>,
+    /// Transitions asked for only because the incumbent is weak.
+    canonical: u64,
+    transitions: Transitions,
 }
 
-/// How many costs are counted apart; greater ones count as the last.
-const COSTS: usize = 16;
-/// Up to which step transitions are counted apart; later ones count as this one.
-const MOST_STEPS: u64 = 1 << 16;
-
 impl<S: Store> Walk<S> {
-    /// A walk for trees of at most `nodes` predicates, whose first round ends at `cut`.
-    pub(super) fn new(problem: &Problem, nodes: u64, round: Round, incumbent: Option<(u64, Cost)>) -> Self {
+    /// A walk with nothing to do yet.
+    pub(super) fn new(problem: &Problem) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
-        let objective = problem.objective();
-        let nodes = Cost::try_from(nodes).unwrap_or(Cost::MAX);
+        let round = Round { cut: 0, nodes: 0 };
         Walk {
-            objective,
+            objective: problem.objective(),
             actions: actions as u16,
-            nodes,
+            job: Job { nodes: 0, round, gap: 0.0, is_fresh: false, is_counted: false },
             round,
-            incumbent,
-            gap: 0.0,
+            incumbent: None,
+            is_suspended: false,
             labels: Labels::new(&thresholds),
             leaves: Leaves::new(thresholds.len()),
-            old_leaves: Leaves::new(thresholds.len()),
-            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), nodes.min(round.nodes)),
+            old_leaves: Arc::new(Leaves::new(thresholds.len())),
+            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             slots: Vec::new(),
             labelled_at: Vec::new(),
             frames: Vec::new(),
-            at: Position {
-                trace: 0,
-                steps: 0,
-                worst: match objective {
-                    Objective::Reach { .. } => 0,
-                    Objective::Survive { horizon } => horizon,
-                },
-            },
+            at: Position { trace: 0, steps: 0, worst: 0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
             agenda: Vec::new(),
             path: Vec::new(),
             counts: Behaviours::default(),
-            transitions: Vec::new(),
+            canonical: 0,
+            transitions: Transitions::default(),
         }
     }
 
-    /// The same walk, content with less: values that leave the incumbent within `gap` are no better.
-    pub(super) fn within(self, gap: f64) -> Self {
-        Walk { gap, ..self }
-    }
-
-    /// Begins the first round.
-    pub(super) fn start(&mut self) -> Ask {
-        self.start_trace()
-    }
-
-    /// Begins another round, which goes on from the leaves of the last one.
-    pub(super) fn next_round(&mut self, round: Round) -> Ask {
-        self.round = round;
-        std::mem::swap(&mut self.leaves, &mut self.old_leaves);
+    /// Begins to go on from some leaves of the last round, in the order of the agenda.
+    pub(super) fn begin(
+        &mut self,
+        job: Job,
+        leaves: Arc<Leaves>,
+        mut agenda: Vec<u32>,
+        incumbent: Option<Incumbent>,
+    ) -> Ask {
+        self.unlabel(0);
+        self.frames.clear();
         self.leaves.clear();
         self.path.clear();
-        self.agenda.clear();
-        self.agenda.extend((0..self.old_leaves.len() as u32).rev());
-        if matches!(self.objective, Objective::Survive { .. }) {
-            self.promising_first();
-        }
-        self.space.limit(self.nodes.min(round.nodes));
+        self.job = job;
+        self.round = job.round;
+        self.incumbent = incumbent;
+        self.is_suspended = false;
+        self.old_leaves = leaves;
+        agenda.reverse();
+        self.agenda = agenda;
+        self.space.limit(job.nodes.min(job.round.nodes));
         self.go_back()
     }
 
-    /// Puts the leaves that promise most first, in bands within which they keep their order: neighbours
-    /// have labels in common, which need not be set up again.
-    fn promising_first(&mut self) {
-        let leaves = &self.old_leaves;
-        self.agenda.sort_by_cached_key(|&leaf| leaves.leaf(leaf as usize).promise());
-        let mut end = self.agenda.len();
-        let mut band = 1;
-        while end > 0 {
-            let start = end - end.min(band);
-            self.agenda[start..end].sort_unstable_by(|a, b| b.cmp(a));
-            (end, band) = (start, band + band / 4 + 1);
+    /// From now on everything is set aside, each label of each cell and all leaves that are left, until
+    /// the round is over.
+    pub(super) fn suspend(&mut self) {
+        self.is_suspended = true;
+    }
+
+    /// Takes back a step that was asked for and will not be made, and sets the trace aside in this cell;
+    /// without one, in that of the last frame gone back to.
+    pub(super) fn retract(&mut self, cell: Option<&[u16]>) {
+        self.count(-1);
+        self.at.steps -= 1;
+        match cell {
+            Some(cell) => self.set_aside(cell, None),
+            None => {
+                let cell = std::mem::take(&mut self.cell);
+                self.set_aside(&cell, None);
+                self.cell = cell;
+            }
         }
+    }
+
+    /// The same for a step from a leaf of the last round.
+    pub(super) fn retract_leaf(&mut self, leaf: usize) {
+        let leaves = Arc::clone(&self.old_leaves);
+        self.retract(Some(leaves.leaf(leaf).cell));
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.leaves.dimensions()
+    }
+
+    /// The leaves so far; it has none from now on.
+    pub(super) fn take_leaves(&mut self) -> Leaves {
+        let empty = Leaves::new(self.leaves.dimensions());
+        std::mem::replace(&mut self.leaves, empty)
+    }
+
+    /// Transitions asked for only to find the first of several equally good behaviours.
+    pub(super) fn canonical(&self) -> u64 {
+        self.canonical
     }
 
     /// Goes on after the answer to [`Ask::Reset`], [`Ask::Step`] or [`Ask::Return`].
@@ -235,18 +278,18 @@ impl<S: Store> Walk<S> {
         self.go_back()
     }
 
-    /// A behaviour found elsewhere becomes the incumbent. It is better than the present one.
-    pub(super) fn improve(&mut self, value: u64, size: Cost) {
-        debug_assert!(
-            self.allowance(value).is_some_and(|most| size <= most),
-            "an incumbent never gets worse"
-        );
-        self.incumbent = Some((value, size));
+    /// A behaviour found elsewhere becomes the incumbent.
+    pub(super) fn improve(&mut self, incumbent: Incumbent) {
+        self.incumbent = Some(incumbent);
     }
 
     /// The labelled cells of the present behaviour, in the order in which they were reached.
-    pub(super) fn behaviour(&self) -> impl Iterator<Item = (&[u16], u16)> {
-        (0..self.space.len()).map(|index| (self.space.point(index), self.space.label(index)))
+    pub(super) fn labels(&self) -> Vec<Labelled> {
+        let labelled = |index| Labelled {
+            cell: self.space.point(index).to_vec(),
+            label: self.space.label(index),
+        };
+        (0..self.space.len()).map(labelled).collect()
     }
 
     /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
@@ -265,9 +308,10 @@ impl<S: Store> Walk<S> {
         self.leaves.bytes()
     }
 
-    /// Whether this round left leaves.
-    pub(super) fn has_leaves(&self) -> bool {
-        !self.leaves.is_empty()
+    /// The label of a cell, if it has one.
+    pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
+        let space = &self.space;
+        self.labels.find(cell, |index| (space.point(index), space.label(index))).1
     }
 
     /// What ended behaviours so far.
@@ -275,34 +319,23 @@ impl<S: Store> Walk<S> {
         self.counts
     }
 
-    /// How many transitions were asked for whose number is in `steps` and after which the behaviour
-    /// needs at most `nodes` predicates; `None` if so many steps or nodes are not counted apart.
-    pub(super) fn transitions(&self, steps: RangeInclusive<u64>, nodes: Cost) -> Option<u64> {
-        let costs = match usize::try_from(nodes).ok()? {
-            _ if nodes >= self.nodes => COSTS,
-            nodes if nodes + 1 < COSTS => nodes + 1,
-            _ => return None,
-        };
-        if (MOST_STEPS..self.objective.horizon()).contains(steps.end()) {
-            return None;
-        }
-        let counted = self.transitions.iter().zip(0..).filter(|(_, step)| steps.contains(step));
-        Some(counted.map(|(by_cost, _)| by_cost[..costs].iter().sum::<u64>()).sum())
+    /// The transitions counted.
+    pub(super) fn transitions(&self) -> &Transitions {
+        &self.transitions
     }
 
     /// How many nodes a behaviour may need whose value is at best `value`.
     #[inline]
     fn allowance(&self, value: u64) -> Option<Cost> {
-        match self.incumbent {
-            None => Some(self.nodes),
-            Some((best, size)) => {
-                let enough = if self.gap > 0.0 { self.objective.within_gap(best, self.gap) } else { best };
-                if value == best && enough == best {
-                    size.checked_sub(1)
-                } else {
-                    self.objective.is_better(value, enough).then_some(self.nodes)
-                }
-            }
+        let Some(Incumbent { value: best, size, is_weak }) = self.incumbent else {
+            return Some(self.job.nodes);
+        };
+        let gap = self.job.gap;
+        let enough = if gap > 0.0 { self.objective.within_gap(best, gap) } else { best };
+        if value == best && enough == best {
+            if is_weak { Some(size) } else { size.checked_sub(1) }
+        } else {
+            self.objective.is_better(value, enough).then_some(self.job.nodes)
         }
     }
 
@@ -333,7 +366,7 @@ impl<S: Store> Walk<S> {
             self.counts.bound += 1;
             return self.fail();
         };
-        if is_reach && self.at.steps >= self.round.cut {
+        if self.is_suspended || self.at.steps >= self.round.cut {
             return self.leave(cell);
         }
         let (mark, action) = self.choose_action(cell, most);
@@ -418,12 +451,25 @@ impl<S: Store> Walk<S> {
     #[inline]
     fn step(&mut self, ask: Ask) -> Ask {
         self.at.steps += 1;
-        let step = self.at.steps.min(MOST_STEPS) as usize;
-        if step >= self.transitions.len() {
-            self.transitions.resize(step + step / 2 + 1, [0; COSTS]);
-        }
-        self.transitions[step][(self.space.cost() as usize).min(COSTS - 1)] += 1;
+        self.count(1);
         ask
+    }
+
+    /// Counts the present step, or takes its count back.
+    #[inline]
+    fn count(&mut self, by: i64) {
+        if self.job.is_counted {
+            self.transitions.count(self.at.steps, self.space.cost(), by);
+        }
+        if let Some(Incumbent { value, size, is_weak: true }) = self.incumbent {
+            let best = match self.objective {
+                Objective::Reach { .. } => self.at.worst.max(self.at.steps),
+                Objective::Survive { .. } => self.at.worst,
+            };
+            if best == value && self.space.cost() >= size {
+                self.canonical = self.canonical.wrapping_add_signed(by);
+            }
+        }
     }
 
     fn fail(&mut self) -> Ask {
@@ -459,10 +505,10 @@ impl<S: Store> Walk<S> {
                 let Some(next) = label else { break None };
                 label = self.label_from(next + 1, first);
                 let keep = label.is_some();
-                if self.give(&cell, slot, next, within) {
+                if !self.is_suspended && self.give(&cell, slot, next, within) {
                     break Some(self.step(Ask::Return { drop, keep, action: usize::from(next) }));
                 }
-                if within < most {
+                if self.is_suspended || within < most {
                     self.set_aside(&cell, Some(next));
                     break Some(Ask::LeaveMark { drop, keep });
                 }
@@ -511,7 +557,7 @@ impl<S: Store> Walk<S> {
 
     /// Goes on from the next leaf of the last round that may lead to something better.
     fn enter(&mut self) -> Ask {
-        let leaves = std::mem::take(&mut self.old_leaves);
+        let leaves = Arc::clone(&self.old_leaves);
         let mut path = std::mem::take(&mut self.path);
         let mut old_path = Vec::new();
         let ask = loop {
@@ -520,6 +566,10 @@ impl<S: Store> Walk<S> {
                 break Ask::Done;
             };
             let index = index as usize;
+            if self.is_suspended {
+                self.leaves.push_from(&leaves, index);
+                break Ask::Keep { leaf: index };
+            }
             std::mem::swap(&mut path, &mut old_path);
             leaves.path(index, &mut path);
             let shared = path.iter().zip(&old_path).take_while(|(a, b)| a == b).count();
@@ -530,6 +580,12 @@ impl<S: Store> Walk<S> {
             }
             let Leaf { at, cell, label, started, .. } = leaves.leaf(index);
             self.at = at;
+            if self.job.is_fresh {
+                self.failures.fill(0);
+            }
+            if started.is_empty() {
+                break self.start_trace();
+            }
             for (place, initial) in started.iter().enumerate() {
                 let found = self.order[place..].iter().position(|other| other == initial);
                 self.order.swap(place, place + found.unwrap_or(0));
@@ -555,7 +611,6 @@ impl<S: Store> Walk<S> {
             };
             break self.step(Ask::Enter { leaf: index, mark, action });
         };
-        self.old_leaves = leaves;
         self.path = path;
         ask
     }
@@ -582,7 +637,7 @@ impl<S: Store> Walk<S> {
         }
         self.counts.complete += 1;
         let (value, size) = (self.at.worst, self.space.cost());
-        self.incumbent = Some((value, size));
+        self.incumbent = Some(Incumbent { value, size, is_weak: false });
         Ask::Found { value, size }
     }
 

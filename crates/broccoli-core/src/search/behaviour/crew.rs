@@ -1,0 +1,435 @@
+//! Several workers on one round: a queue of tasks, each some leaves of the frontier.
+//!
+//! Tasks have keys, and keys have an order: that of the walk that one worker alone would make. What
+//! comes of the tasks is put together in this order, and of two equally good behaviours the one that
+//! comes first in it counts. So the answer does not depend on who did what, and when.
+//!
+//! When a worker finds nothing to do, those at work set aside all they still have to do, and it is
+//! shared out anew. The same happens when the search is stopped, or is to be written down.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::bounds::Store;
+use super::frontier::Frontier;
+use super::lane::{Counts, Lane, Paused};
+use super::realise::Labelled;
+use super::transitions::Transitions;
+use super::version_space::Cost;
+use super::walk::{Incumbent, Job};
+use crate::problem::{Objective, RunError, StopReason};
+
+/// A place in the order of the walk.
+pub(super) type Key = Vec<u32>;
+
+/// A behaviour that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) value: u64,
+    pub(super) size: Cost,
+    /// Where it was found.
+    pub(super) key: Key,
+    /// Its labels; none if it is a tree that the search was given.
+    pub(super) labels: Option<Vec<Labelled>>,
+    /// The steps of its trace that no smaller tree makes.
+    pub(super) own_steps: u64,
+}
+
+/// The key of what is found elsewhere: it comes after everything else.
+pub(super) fn elsewhere() -> Key {
+    vec![u32::MAX]
+}
+
+/// What is done in a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    pub(super) job: Job,
+    /// With a behaviour that is as good as this, value and size, all that comes after it is of no more
+    /// interest.
+    pub(super) goal: Option<(u64, Cost)>,
+    /// Whether of equally good behaviours the first is wanted.
+    pub(super) is_ordered: bool,
+    /// Whether each leaf is a task that is never split, so that what comes of it depends on nothing else.
+    pub(super) is_whole: bool,
+}
+
+struct Task {
+    frontier: Frontier,
+    agenda: Vec<u32>,
+}
+
+#[derive(Default)]
+struct State {
+    order: Option<Order>,
+    tasks: BTreeMap<Key, Task>,
+    running: usize,
+    /// What is left for the next round.
+    next: BTreeMap<Key, Frontier>,
+    next_bytes: usize,
+    /// All after this key is of no more interest.
+    last: Option<Key>,
+    error: Option<RunError>,
+    stopped: Option<StopReason>,
+    transitions: Transitions,
+    is_over: bool,
+}
+
+pub(super) struct Crew {
+    objective: Objective,
+    dimensions: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// How many workers have nothing to do.
+    hungry: AtomicUsize,
+    /// Whether all that is left is to be set aside.
+    is_suspended: AtomicBool,
+    best: Mutex<Option<Found>>,
+    /// Counts up with each improvement.
+    version: AtomicU64,
+    /// Per worker, what it has done.
+    counts: Vec<Mutex<Counts>>,
+}
+
+/// How many queries a worker makes between two looks at the others.
+const SLICE: u64 = 32;
+/// How many tasks a worker gets, on average, when work is shared out.
+const TASKS_EACH: usize = 16;
+/// How many queries a worker makes at least before it shares out what is left of its task.
+const LEAST_TASK: u64 = 512;
+
+impl Crew {
+    /// A crew of up to `workers`.
+    pub(super) fn new(objective: Objective, dimensions: usize, workers: usize) -> Self {
+        Crew {
+            objective,
+            dimensions,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            hungry: AtomicUsize::new(0),
+            is_suspended: AtomicBool::new(false),
+            best: Mutex::default(),
+            version: AtomicU64::new(0),
+            counts: (0..workers.max(1)).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The best behaviour so far.
+    pub(super) fn best(&self) -> MutexGuard<'_, Option<Found>> {
+        self.best.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts up each time the best behaviour changes.
+    pub(super) fn version(&self) -> u64 {
+        self.version.load(Relaxed)
+    }
+
+    /// What all workers have done so far.
+    pub(super) fn counts(&self) -> Counts {
+        let all = self.counts.iter().map(|counts| *counts.lock().unwrap_or_else(PoisonError::into_inner));
+        all.fold(Counts::default(), |sum, counts| sum + counts)
+    }
+
+    /// A behaviour was found. Keeps it if it is better than the best, or as good and comes first.
+    pub(super) fn tell(&self, found: Found, is_ordered: bool) {
+        let mut best = self.best();
+        let is_better = best.as_ref().is_none_or(|best| {
+            self.objective.is_better(found.value, best.value)
+                || found.value == best.value
+                    && (found.size < best.size
+                        || is_ordered && found.size == best.size && found.key < best.key)
+        });
+        if is_better {
+            *best = Some(found);
+            self.version.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// What there is so far comes before everything that is still to be found.
+    pub(super) fn settle_order(&self) {
+        if let Some(best) = self.best().as_mut()
+            && best.key != elsewhere()
+        {
+            best.key.clear();
+        }
+    }
+
+    /// What a task is to improve on.
+    fn incumbent(&self, key: &Key, order: &Order) -> Option<Incumbent> {
+        let best = self.best();
+        best.as_ref().map(|best| Incumbent {
+            value: best.value,
+            size: best.size,
+            is_weak: order.is_ordered && *key < best.key,
+        })
+    }
+
+    /// Begins a round.
+    pub(super) fn begin(&self, order: Order, frontier: Frontier, agenda: Vec<u32>) {
+        let mut state = self.state();
+        state.order = Some(order);
+        state.last = None;
+        state.next.clear();
+        state.next_bytes = 0;
+        state.tasks.clear();
+        self.is_suspended.store(false, Relaxed);
+        self.share_out(&mut state, &Key::new(), frontier, agenda);
+        self.changed.notify_all();
+    }
+
+    /// Makes tasks of some leaves.
+    fn share_out(&self, state: &mut State, key: &Key, frontier: Frontier, agenda: Vec<u32>) {
+        let is_whole = state.order.is_some_and(|order| order.is_whole);
+        let tasks = match self.hungry.load(Relaxed) {
+            _ if is_whole => agenda.len(),
+            0 => 1,
+            _ => self.counts.len() * TASKS_EACH,
+        };
+        let each = agenda.len().div_ceil(tasks.max(1)).max(1);
+        for (number, part) in (0..).zip(agenda.chunks(each)) {
+            let mut key = key.clone();
+            key.extend([1, number]);
+            state.tasks.insert(key, Task { frontier: frontier.clone(), agenda: part.to_vec() });
+        }
+    }
+
+    /// Sets aside all that is left of the round.
+    pub(super) fn suspend(&self) {
+        self.is_suspended.store(true, Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// What the leaves for the next round take in memory, as far as their tasks are done.
+    pub(super) fn next_bytes(&self) -> usize {
+        self.state().next_bytes
+    }
+
+    /// Works on the round until it is over, and returns the leaves for the next one; or until all that is
+    /// left is set aside, and returns nothing. `look` is called now and then.
+    pub(super) fn work<S: Store>(
+        &self,
+        lane: &mut Lane<'_, S>,
+        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+    ) -> Result<Option<Frontier>, RunError> {
+        loop {
+            match self.take() {
+                Taken::Task(key, task, order) => self.perform(0, lane, key, task, order, look),
+                Taken::Nothing => {
+                    drop(self.changed.wait_timeout(self.state(), Duration::from_millis(20)));
+                    if let Err(error) = look(lane) {
+                        self.fail(error);
+                    }
+                }
+                Taken::Over => break,
+            }
+        }
+        let mut state = self.state();
+        if let Some(error) = state.error.take() {
+            return Err(error);
+        }
+        if !state.tasks.is_empty() {
+            return Ok(None);
+        }
+        let next = std::mem::take(&mut state.next);
+        Ok(Some(Frontier::join(self.dimensions, next.into_values().collect())))
+    }
+
+    /// All that is left, in order: the leaves of this round, and, marked as such, those for the next one.
+    pub(super) fn left(&self) -> Vec<(bool, Frontier)> {
+        let state = self.state();
+        let tasks = state.tasks.iter().map(|(key, task)| (key, (false, task.frontier.part(&task.agenda))));
+        let next = state.next.iter().map(|(key, next)| (key, (true, next.clone())));
+        let all: BTreeMap<&Key, (bool, Frontier)> = tasks.chain(next).collect();
+        all.into_values().collect()
+    }
+
+    /// Goes on after all that was left was set aside.
+    pub(super) fn go_on(&self) {
+        self.is_suspended.store(false, Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Works on all rounds until the search is over.
+    pub(super) fn serve<S: Store>(&self, number: usize, lane: &mut Lane<'_, S>) {
+        loop {
+            match self.take() {
+                Taken::Task(key, task, order) => {
+                    self.perform(number, lane, key, task, order, &mut |_| Ok(()));
+                }
+                Taken::Nothing | Taken::Over => {
+                    let state = self.state();
+                    if state.is_over {
+                        break;
+                    }
+                    self.hungry.fetch_add(1, Relaxed);
+                    drop(self.changed.wait_timeout(state, Duration::from_millis(100)));
+                    self.hungry.fetch_sub(1, Relaxed);
+                }
+            }
+        }
+        self.state().transitions.add(lane.transitions());
+    }
+
+    /// Sends the workers home.
+    pub(super) fn dismiss(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// The transitions that the workers who have gone home have counted.
+    pub(super) fn transitions(&self) -> Transitions {
+        self.state().transitions.clone()
+    }
+
+    /// Why the search was stopped, if it was.
+    pub(super) fn stopped(&self) -> Option<StopReason> {
+        self.state().stopped
+    }
+
+    /// The first error is kept, and all work ends.
+    pub(super) fn fail(&self, error: RunError) {
+        self.state().error.get_or_insert(error);
+        self.suspend();
+    }
+
+    fn take(&self) -> Taken {
+        let mut state = self.state();
+        let Some(order) = state.order else { return Taken::Over };
+        while !self.is_suspended.load(Relaxed)
+            && let Some((key, task)) = state.tasks.pop_first()
+        {
+            if state.last.as_ref().is_none_or(|last| key < *last) {
+                state.running += 1;
+                return Taken::Task(key, task, order);
+            }
+        }
+        if state.running > 0 { Taken::Nothing } else { Taken::Over }
+    }
+
+    fn perform<S: Store>(
+        &self,
+        number: usize,
+        lane: &mut Lane<'_, S>,
+        key: Key,
+        task: Task,
+        order: Order,
+        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+    ) {
+        // A system that panics must not take the others with it.
+        let run = AssertUnwindSafe(|| self.run(number, lane, &key, &task, order, look));
+        let ran = catch_unwind(run).unwrap_or_else(|panic| {
+            let (initial, step) = lane.position();
+            let message = panic.downcast_ref::<&str>().map(|message| (*message).to_owned());
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(RunError::Panic { initial, step, message: message.unwrap_or_default() })
+        });
+        self.note(number, lane.counts());
+        let mut state = self.state();
+        match ran {
+            Err(error) => {
+                state.error.get_or_insert(error);
+                self.is_suspended.store(true, Relaxed);
+            }
+            Ok(()) => {
+                let (next, rest) = lane.finish();
+                let is_dropped = state.last.as_ref().is_some_and(|last| *last <= key);
+                if !next.is_empty() && !is_dropped {
+                    state.next_bytes += next.bytes();
+                    let mut key = key.clone();
+                    key.push(0);
+                    state.next.insert(key, next);
+                }
+                if let Some(reason) = lane.stopped() {
+                    state.stopped.get_or_insert(reason);
+                    self.is_suspended.store(true, Relaxed);
+                }
+                if !rest.is_empty() && !is_dropped {
+                    if order.is_whole {
+                        state.next.retain(|other, _| !other.starts_with(&key));
+                        state.tasks.insert(key.clone(), task);
+                    } else {
+                        let agenda = rest.in_order();
+                        self.share_out(&mut state, &key, rest, agenda);
+                    }
+                }
+            }
+        }
+        state.running -= 1;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn run<S: Store>(
+        &self,
+        number: usize,
+        lane: &mut Lane<'_, S>,
+        key: &Key,
+        task: &Task,
+        order: Order,
+        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let mut version = self.version();
+        let before = lane.queries();
+        lane.begin(order.job, &task.frontier, task.agenda.clone(), self.incumbent(key, &order));
+        loop {
+            match lane.advance(SLICE)? {
+                Paused::Done => return Ok(()),
+                Paused::Found { value, size } => {
+                    let labels = Some(lane.walk().labels());
+                    let own_steps = lane.walk().steps_beyond(size);
+                    let found = Found { value, size, key: key.clone(), labels, own_steps };
+                    self.tell(found, order.is_ordered);
+                    if order.goal == Some((value, size)) {
+                        let mut state = self.state();
+                        // If no order is wanted, nothing else is of interest.
+                        let last = if order.is_ordered { key.clone() } else { Key::new() };
+                        if state.last.as_ref().is_none_or(|former| last < *former) {
+                            state.last = Some(last);
+                        }
+                        return Ok(());
+                    }
+                }
+                Paused::Slice => {
+                    self.note(number, lane.counts());
+                    look(lane)?;
+                    let is_wanted = self.hungry.load(Relaxed) > 0
+                        && !order.is_whole
+                        && lane.queries() - before >= LEAST_TASK
+                        && self.state().tasks.is_empty();
+                    if self.is_suspended.load(Relaxed) || is_wanted {
+                        lane.suspend()?;
+                    } else if order.goal.is_some()
+                        && self.state().last.as_ref().is_some_and(|last| last <= key)
+                    {
+                        return Ok(()); // of no more interest
+                    }
+                }
+            }
+            if self.version() != version {
+                version = self.version();
+                if let Some(incumbent) = self.incumbent(key, &order) {
+                    lane.improve(incumbent);
+                }
+            }
+        }
+    }
+
+    fn note(&self, number: usize, counts: Counts) {
+        *self.counts[number].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+    }
+}
+
+/// What a worker gets when it asks for work.
+enum Taken {
+    Task(Key, Task, Order),
+    /// Nothing now, but others are at work.
+    Nothing,
+    /// The round is over.
+    Over,
+}

@@ -1,0 +1,93 @@
+//! All that is left to do in a search: behaviours set aside, and the places of their traces.
+
+use std::sync::Arc;
+
+use super::driver::Places;
+use super::leaves::Leaves;
+use crate::problem::Objective;
+
+/// Leaves, each with the place that its trace has reached. Shared by the workers of a round, who only
+/// read it.
+#[derive(Clone, Debug)]
+pub(super) struct Frontier {
+    pub(super) leaves: Arc<Leaves>,
+    pub(super) places: Arc<Places>,
+}
+
+impl Frontier {
+    /// Nothing is left to do.
+    pub(super) fn new(dimensions: usize) -> Self {
+        Frontier { leaves: Arc::new(Leaves::new(dimensions)), places: Arc::default() }
+    }
+
+    /// Everything is left to do.
+    pub(super) fn root(dimensions: usize, objective: Objective) -> Self {
+        Frontier::from_leaves(Leaves::root(dimensions, objective))
+    }
+
+    /// Leaves of which only the labels are known.
+    pub(super) fn from_leaves(leaves: Leaves) -> Self {
+        let mut places = Places::default();
+        for index in 0..leaves.len() {
+            let leaf = leaves.leaf(index);
+            places.push(leaf.started.last().copied().unwrap_or(0), leaf.at.steps);
+        }
+        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+    }
+
+    /// Several one after the other.
+    pub(super) fn join(dimensions: usize, mut parts: Vec<Frontier>) -> Self {
+        parts.retain(|part| !part.is_empty());
+        if parts.len() <= 1 {
+            return parts.pop().unwrap_or_else(|| Frontier::new(dimensions));
+        }
+        let (mut leaves, mut places) = (Leaves::new(dimensions), Places::default());
+        for part in parts {
+            leaves.append(&part.leaves);
+            places.append(&part.places);
+        }
+        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+    }
+
+    /// Some of the leaves.
+    pub(super) fn part(&self, agenda: &[u32]) -> Self {
+        let (mut leaves, mut places) = (Leaves::new(self.leaves.dimensions()), Places::default());
+        for &leaf in agenda {
+            leaves.push_from(&self.leaves, leaf as usize);
+            places.copy(&self.places, leaf as usize);
+        }
+        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.leaves.bytes() + self.places.bytes()
+    }
+
+    /// All leaves in their order.
+    pub(super) fn in_order(&self) -> Vec<u32> {
+        (0..self.len() as u32).collect()
+    }
+
+    /// All leaves, those that promise most first, in bands within which they keep their order:
+    /// neighbours have labels in common, which need not be set up again.
+    pub(super) fn promising_first(&self) -> Vec<u32> {
+        let mut agenda = self.in_order();
+        agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).promise()));
+        let (mut start, mut band) = (0, 1);
+        while start < agenda.len() {
+            let end = agenda.len().min(start + band);
+            agenda[start..end].sort_unstable();
+            (start, band) = (end, band + band / 4 + 1);
+        }
+        agenda
+    }
+}

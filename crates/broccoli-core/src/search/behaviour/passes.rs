@@ -1,0 +1,357 @@
+//! Which rounds a search consists of.
+
+use std::sync::Arc;
+use std::thread::Scope;
+
+use super::Options;
+use super::bounds::Store;
+use super::crew::{Crew, Found, Order, elsewhere};
+use super::frontier::Frontier;
+use super::lane::Lane;
+use super::realise::{Labelled, smallest_tree};
+use super::scout::Scout;
+use super::transitions::Transitions;
+use super::version_space::Cost;
+use super::walk::{Job, Round};
+use crate::problem::{Gate, Instance, Objective, Problem, RunError, SystemFactory};
+use crate::search::progress::Progress;
+use crate::tree::Tree;
+
+/// Where the first round of `reach` cuts the traces, and by what factor it grows.
+pub(super) const FIRST_CUT: u64 = 2;
+const CUT_GROWTH: (u64, u64) = (5, 4);
+/// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
+const MOST_LEAF_BYTES: usize = 256 << 20;
+/// The scout makes one query for so many of the main walk.
+const SCOUT_SHARE: u64 = 10;
+/// Threads are started after so many queries.
+const QUERIES_BEFORE_THREADS: u64 = 20_000;
+/// The canonical pass is cut into so many subproblems, at least.
+const CANONICAL_PARTS: usize = 64;
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// `reach`: traces of up to `cut` steps.
+    Reach { cut: u64 },
+    /// `survive`: trees of up to `nodes` predicates.
+    Survive { nodes: Cost },
+    /// Value and size are known; the first solution is looked for.
+    Canonical { round: Round },
+}
+
+/// The passes of one search.
+pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
+    problem: &'p Problem,
+    factory: &'p dyn SystemFactory,
+    options: &'s Options,
+    progress: &'s mut Progress<'o>,
+    gate: Arc<Gate<'p>>,
+    crew: &'s Crew,
+    scope: &'s Scope<'s, 'e>,
+    has_threads: bool,
+    scout: Option<Scout<'p, S>>,
+    stage: Stage,
+    /// Whether the walk itself finds the canonical solution.
+    is_ordered: bool,
+    /// The improvements that have been reported.
+    version: u64,
+    /// Whether the leaves have grown too large.
+    is_too_large: bool,
+}
+
+impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
+    pub(super) fn run(
+        problem: &'p Problem,
+        factory: &'p dyn SystemFactory,
+        options: &Options,
+        progress: &mut Progress<'o>,
+    ) -> Result<(), RunError> {
+        let dimensions = problem.dimensions().len();
+        let crew = Crew::new(problem.objective(), dimensions, options.threads);
+        if let Some((value, size)) = progress.incumbent() {
+            let size = Cost::try_from(size).unwrap_or(Cost::MAX);
+            crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
+        }
+        let gate = progress.gate();
+        let mut lane = Lane::<S>::new(problem, Instance::new(problem, factory)?, Arc::clone(&gate));
+        let ended = std::thread::scope(|scope| {
+            let stage = match problem.objective() {
+                Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
+                Objective::Survive { .. } => Stage::Survive { nodes: 0 },
+            };
+            let mut passes = Passes::<S> {
+                problem,
+                factory,
+                options,
+                progress,
+                gate,
+                crew: &crew,
+                scope,
+                has_threads: false,
+                scout: None,
+                stage,
+                is_ordered: problem.initial_states().len() == 1 && !options.any_optimal,
+                version: crew.version(),
+                is_too_large: false,
+            };
+            let ended = passes.search(&mut lane);
+            crew.dismiss();
+            passes.report();
+            ended
+        });
+        let best = crew.best();
+        if let Some(Found { value, size, labels: Some(labels), .. }) = best.as_ref() {
+            progress.keep(realised(problem, labels, *size), *value);
+        }
+        if ended.is_ok() && problem.initial_states().len() == 1 {
+            let mut transitions = crew.transitions();
+            transitions.add(lane.transitions());
+            if let Some(necessary) = necessary(problem.objective(), best.as_ref(), &transitions) {
+                progress.necessary(necessary);
+            }
+        }
+        ended
+    }
+
+    fn search(&mut self, lane: &mut Lane<'p, S>) -> Result<(), RunError> {
+        let mut frontier = self.root();
+        loop {
+            let next = self.round(lane, frontier)?;
+            match self.after(next) {
+                Some((stage, left)) => (self.stage, frontier) = (stage, left),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn root(&self) -> Frontier {
+        Frontier::root(self.problem.dimensions().len(), self.problem.objective())
+    }
+
+    /// Value and size of the best behaviour.
+    fn best(&self) -> Option<(u64, Cost)> {
+        self.crew.best().as_ref().map(|best| (best.value, best.size))
+    }
+
+    /// Goes through one round; returns what is left for the next one.
+    fn round(&mut self, lane: &mut Lane<'p, S>, frontier: Frontier) -> Result<Frontier, RunError> {
+        let agenda = match self.problem.objective() {
+            Objective::Reach { .. } => frontier.in_order(),
+            Objective::Survive { .. } => frontier.promising_first(),
+        };
+        let crew = self.crew;
+        crew.begin(self.order(), frontier, agenda);
+        loop {
+            let next = crew.work(lane, &mut |lane| self.look(lane));
+            self.report();
+            if let Some(next) = next? {
+                return Ok(next);
+            }
+            if let Some(reason) = crew.stopped() {
+                return Err(RunError::Stopped(reason));
+            }
+            if self.is_too_large {
+                let left = crew.left().into_iter().map(|(_, left)| left).collect();
+                return Ok(Frontier::join(self.problem.dimensions().len(), left));
+            }
+            crew.go_on();
+        }
+    }
+
+    /// What the present stage asks of the crew.
+    fn order(&mut self) -> Order {
+        let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
+        let horizon = self.problem.objective().horizon();
+        let gap = self.progress.gap();
+        let all = |round| Job { nodes: most, round, gap, is_fresh: false, is_counted: true };
+        let is_ordered = self.is_ordered;
+        match self.stage {
+            Stage::Reach { cut } => {
+                self.progress.horizon(cut.min(horizon));
+                let job = all(Round { cut, nodes: Cost::MAX });
+                Order { job, goal: None, is_ordered, is_whole: false }
+            }
+            Stage::Survive { nodes } => {
+                self.progress.size(u64::from(nodes.min(most)));
+                let job = all(Round { cut: u64::MAX, nodes });
+                // All smaller trees have been walked.
+                let goal = (nodes < Cost::MAX).then_some((horizon, nodes));
+                Order { job, goal, is_ordered, is_whole: false }
+            }
+            Stage::Canonical { round } => {
+                let goal = self.best();
+                let nodes = goal.map_or(most, |(_, size)| size);
+                let job = Job { nodes, round, gap: 0.0, is_fresh: true, is_counted: false };
+                Order { job, goal, is_ordered: true, is_whole: true }
+            }
+        }
+    }
+
+    /// What comes after a round that has left this.
+    fn after(&mut self, next: Frontier) -> Option<(Stage, Frontier)> {
+        self.crew.settle_order();
+        let best = self.best();
+        match self.stage {
+            Stage::Reach { cut } => {
+                // What was set aside cannot be better than a solution within the cut.
+                let is_settled = best.is_some_and(|(value, _)| value <= cut);
+                if is_settled || next.is_empty() {
+                    return self.canonical();
+                }
+                self.progress.bound(cut + 1);
+                // The last round, if there are too many leaves or the scout's solution is near.
+                let is_near = best.is_some_and(|(value, _)| value <= cut.saturating_mul(3) / 2);
+                let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
+                Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
+            }
+            Stage::Survive { .. } if std::mem::take(&mut self.is_too_large) => {
+                self.is_ordered = false;
+                Some((Stage::Survive { nodes: Cost::MAX }, next))
+            }
+            Stage::Survive { nodes } => {
+                let perfect = self.problem.objective().horizon();
+                let is_settled = best.is_some_and(|(value, size)| value == perfect && size <= nodes);
+                if next.is_empty() || is_settled && nodes < Cost::MAX {
+                    return self.canonical();
+                }
+                Some((Stage::Survive { nodes: nodes.saturating_add(1) }, next))
+            }
+            Stage::Canonical { mut round } => {
+                let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
+                if is_found || next.is_empty() {
+                    return None;
+                }
+                let is_last = next.bytes() > MOST_LEAF_BYTES;
+                match self.problem.objective() {
+                    Objective::Reach { .. } if is_last || next.len() >= CANONICAL_PARTS => {
+                        round.cut = u64::MAX;
+                    }
+                    Objective::Reach { .. } => round.cut = next_cut(round.cut),
+                    Objective::Survive { .. } if is_last => round.nodes = Cost::MAX,
+                    Objective::Survive { .. } => round.nodes = round.nodes.saturating_add(1),
+                }
+                Some((Stage::Canonical { round }, next))
+            }
+        }
+    }
+
+    /// The canonical pass, if there is need of one.
+    fn canonical(&mut self) -> Option<(Stage, Frontier)> {
+        let (value, _) = self.best()?;
+        if self.is_ordered || self.options.any_optimal || self.progress.enough(value) != value {
+            return None;
+        }
+        self.report();
+        self.progress.canonical();
+        self.scout = None;
+        if let Some(best) = self.crew.best().as_mut() {
+            best.key = elsewhere();
+        }
+        let round = match self.problem.objective() {
+            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX },
+            Objective::Survive { .. } => Round { cut: u64::MAX, nodes: 0 },
+        };
+        Some((Stage::Canonical { round }, self.root()))
+    }
+
+    /// Looks after everything else between two slices of the main lane.
+    fn look(&mut self, lane: &mut Lane<'_, S>) -> Result<(), RunError> {
+        self.report();
+        match self.stage {
+            Stage::Reach { .. } => self.scout()?,
+            Stage::Survive { nodes } => {
+                let bytes = lane.leaf_bytes() + self.crew.next_bytes();
+                if nodes < Cost::MAX && bytes > MOST_LEAF_BYTES {
+                    // Goes on with all that there is, and sets nothing more aside.
+                    self.is_too_large = true;
+                    self.crew.suspend();
+                }
+            }
+            Stage::Canonical { .. } => {}
+        }
+        if !self.has_threads && self.crew.counts().queries >= QUERIES_BEFORE_THREADS {
+            self.start_threads();
+        }
+        Ok(())
+    }
+
+    fn start_threads(&mut self) {
+        self.has_threads = true;
+        for number in 1..self.options.threads {
+            let (problem, factory, crew) = (self.problem, self.factory, self.crew);
+            let gate = Arc::clone(&self.gate);
+            self.scope.spawn(move || match Instance::new(problem, factory) {
+                Ok(instance) => crew.serve(number, &mut Lane::<S>::new(problem, instance, gate)),
+                Err(error) => crew.fail(error),
+            });
+        }
+    }
+
+    /// Lets the scout have its share of queries.
+    fn scout(&mut self) -> Result<(), RunError> {
+        let share = self.crew.counts().queries / SCOUT_SHARE;
+        let is_found = self.crew.best().as_ref().is_some_and(|best| best.key != elsewhere());
+        if share == 0 || is_found {
+            return Ok(()); // the main walk is in its last round and knows better
+        }
+        let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
+        if self.scout.is_none() {
+            let instance = Instance::new(self.problem, self.factory)?;
+            let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate));
+            let dimensions = self.problem.dimensions().len();
+            let (objective, gap) = (self.problem.objective(), self.progress.gap());
+            self.scout = Some(Scout::new(lane, dimensions, objective, gap, self.crew));
+        }
+        match &mut self.scout {
+            Some(scout) => scout.advance(share, most, self.crew),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the observer what there is to tell.
+    fn report(&mut self) {
+        let counts = self.crew.counts();
+        let counts = counts + self.scout.as_ref().map(Scout::counts).unwrap_or_default();
+        self.progress.walked(counts);
+        if self.version != self.crew.version() {
+            self.version = self.crew.version();
+            let best = self.crew.best().clone();
+            if let Some(Found { value, size, labels: Some(labels), .. }) = best {
+                let tree = || realised(self.problem, &labels, size);
+                self.progress.tell_improved(value, u64::from(size), &tree);
+            }
+        }
+    }
+}
+
+pub(super) fn next_cut(cut: u64) -> u64 {
+    (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut.saturating_add(1))
+}
+
+/// How many queries any search must make from one initial state, if that is known.
+fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitions) -> Option<u64> {
+    let horizon = objective.horizon();
+    let up_to = |steps, nodes| transitions.up_to(steps, horizon, nodes);
+    let smaller = |steps, size: Cost| size.checked_sub(1).map_or(Some(0), |most| up_to(steps, most));
+    match (objective, best) {
+        (Objective::Reach { .. }, Some(&Found { value: 0, .. })) => Some(0),
+        // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
+        (Objective::Reach { .. }, Some(&Found { value, size, .. })) => {
+            Some(up_to(1..=value - 1, Cost::MAX)? + smaller(value..=value, size)?)
+        }
+        (Objective::Reach { .. }, None) => up_to(1..=horizon, Cost::MAX),
+        // Its own trace, and all that smaller trees can do.
+        (Objective::Survive { .. }, Some(&Found { value, size, own_steps, .. })) if value == horizon => {
+            Some(own_steps + smaller(1..=horizon, size)?)
+        }
+        (Objective::Survive { .. }, _) => Some(transitions.all()),
+    }
+}
+
+/// The smallest tree that realises a behaviour, of the size that the version space has found.
+fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
+    let tree = smallest_tree(problem, behaviour, problem.limits().depth(), u64::from(size));
+    debug_assert_eq!(tree.as_ref().map(Tree::size), Some(u64::from(size)));
+    tree.unwrap_or(Tree::Leaf(0))
+}
