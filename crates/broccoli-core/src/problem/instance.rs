@@ -140,7 +140,7 @@ impl<'p> Instance<'p> {
     #[inline]
     pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
         if let Some(gate) = &self.gate {
-            gate.pass(1)?;
+            gate.pass()?;
         }
         self.steps += 1;
         self.queries += 1;

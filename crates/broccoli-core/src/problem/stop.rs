@@ -68,16 +68,15 @@ impl<'a> Gate<'a> {
         self.closed.get_or_init(|| reason);
     }
 
-    /// So many queries want to pass, together or not at all.
+    /// One query wants to pass.
     #[inline]
-    pub(crate) fn pass(&self, queries: u64) -> Result<(), RunError> {
+    pub(crate) fn pass(&self) -> Result<(), RunError> {
         if self.closed.get().is_none() {
             if let Some(reason) = self.stop.and_then(Stop::reason) {
                 self.close(reason);
             } else if let Some(limit) = self.limit
-                && self.passed.fetch_add(queries, Relaxed) + queries > limit
+                && self.passed.fetch_add(1, Relaxed) >= limit
             {
-                self.passed.fetch_sub(queries, Relaxed);
                 self.close(StopReason::QueryLimit);
             }
         }

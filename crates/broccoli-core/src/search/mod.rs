@@ -71,7 +71,12 @@ pub struct Search<'a> {
     first: bool,
     start: Option<Tree>,
     threads: NonZeroUsize,
+    threads_after: u64,
 }
+
+/// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
+const THREADS_AFTER: u64 = 20_000;
+
 
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
@@ -88,6 +93,7 @@ impl<'a> Search<'a> {
             first: false,
             start: None,
             threads: NonZeroUsize::MIN,
+            threads_after: THREADS_AFTER,
         }
     }
 
@@ -108,6 +114,13 @@ impl<'a> Search<'a> {
     /// one). The answer is the same for any number. A search that makes few queries starts none.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Starts the threads after so many queries; by default after 20,000. Less is better for systems
+    /// that take long for a query.
+    pub fn threads_after(mut self, queries: u64) -> Self {
+        self.threads_after = queries;
         self
     }
 
@@ -226,8 +239,11 @@ impl<'a> Search<'a> {
         match self.engine {
             Engine::Exhaustive => exhaustive::search(problem, factory, progress),
             Engine::Behaviour => {
-                let options =
-                    behaviour::Options { any_optimal: self.any_optimal, threads: self.threads.get() };
+                let options = behaviour::Options {
+                    any_optimal: self.any_optimal,
+                    threads: self.threads.get(),
+                    threads_after: self.threads_after,
+                };
                 behaviour::search(problem, factory, &options, progress)
             }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),

@@ -80,6 +80,8 @@ struct State {
 pub(super) struct Crew {
     objective: Objective,
     dimensions: usize,
+    /// How many queries a worker makes at least before it shares out what is left of its task.
+    least_task: u64,
     state: Mutex<State>,
     changed: Condvar,
     /// How many workers have nothing to do.
@@ -97,15 +99,14 @@ pub(super) struct Crew {
 const SLICE: u64 = 32;
 /// How many tasks a worker gets, on average, when work is shared out.
 const TASKS_EACH: usize = 16;
-/// How many queries a worker makes at least before it shares out what is left of its task.
-const LEAST_TASK: u64 = 512;
 
 impl Crew {
     /// A crew of up to `workers`.
-    pub(super) fn new(objective: Objective, dimensions: usize, workers: usize) -> Self {
+    pub(super) fn new(objective: Objective, dimensions: usize, workers: usize, least_task: u64) -> Self {
         Crew {
             objective,
             dimensions,
+            least_task,
             state: Mutex::default(),
             changed: Condvar::new(),
             hungry: AtomicUsize::new(0),
@@ -400,7 +401,7 @@ impl Crew {
                     look(lane)?;
                     let is_wanted = self.hungry.load(Relaxed) > 0
                         && !order.is_whole
-                        && lane.queries() - before >= LEAST_TASK
+                        && lane.queries() - before >= self.least_task
                         && self.state().tasks.is_empty();
                     if self.is_suspended.load(Relaxed) || is_wanted {
                         lane.suspend()?;

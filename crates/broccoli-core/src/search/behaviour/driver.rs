@@ -161,7 +161,7 @@ impl<'p> Driver<'p> {
 
     /// Does what a walk asks. `None` if there is nothing to tell it. `label` gives the label of a cell.
     ///
-    /// If the gate is closed nothing is done at all, and the walk can still [retract](Driver::retract).
+    /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
     #[inline]
     pub(super) fn answer(
         &mut self,
@@ -175,35 +175,29 @@ impl<'p> Driver<'p> {
                 self.instance.reset(initial)?
             }
             Ask::Step { mark, action } => {
-                self.gate.pass(1)?;
+                self.gate.pass()?;
                 if mark {
                     self.marks.save(&mut self.instance, self.initial)?;
                 }
                 self.instance.step(action)?
             }
             Ask::Return { drop, keep, action } => {
-                let mark = self.marks.places.len() - 1 - drop;
-                self.pass(self.marks.places[mark])?;
-                self.marks.drop_last(drop);
-                let place = self.marks.places[mark];
-                self.initial = place.initial;
-                match place.state {
+                let mark = self.marks.places[self.marks.places.len() - 1 - drop];
+                self.initial = mark.initial;
+                match mark.state {
                     Some((start, end)) => {
                         let state = &self.marks.states[start..end];
-                        self.instance.restore(state, place.initial as usize, place.steps)?;
+                        self.instance.restore(state, mark.initial as usize, mark.steps)?;
                     }
-                    None => self.follow(place.steps, label)?,
+                    None => self.follow(mark.steps, label)?,
                 }
-                if !keep {
-                    self.marks.drop_last(1);
-                }
+                self.gate.pass()?;
+                self.marks.drop_last(drop + usize::from(!keep));
                 self.instance.step(action)?
             }
             Ask::Enter { leaf, mark, action } => {
                 let place = self.old_leaves.places[leaf];
-                self.pass(place)?;
                 self.initial = place.initial;
-                self.marks.clear();
                 match place.state {
                     Some((start, end)) => {
                         let state = &self.old_leaves.states[start..end];
@@ -211,6 +205,8 @@ impl<'p> Driver<'p> {
                     }
                     None => self.follow(place.steps, label)?,
                 }
+                self.gate.pass()?;
+                self.marks.clear();
                 if mark {
                     self.marks.save(&mut self.instance, self.initial)?;
                 }
@@ -258,16 +254,12 @@ impl<'p> Driver<'p> {
         })
     }
 
-    /// Asks the gate for the queries of going to a place, and for one step from there.
-    fn pass(&self, place: Place) -> Result<(), RunError> {
-        self.gate.pass(if place.state.is_some() { 1 } else { 1 + place.steps })
-    }
-
     /// Goes to a place by acting as the labels say.
     fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<(), RunError> {
         self.instance.reset(self.initial as usize)?;
         for _ in 0..steps {
             self.problem.cell(self.instance.observation(), &mut self.cell);
+            self.gate.pass()?;
             self.replayed += 1;
             self.instance.step(usize::from(label(&self.cell).unwrap_or_default()))?;
         }

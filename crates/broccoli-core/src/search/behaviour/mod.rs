@@ -51,8 +51,9 @@ use crate::problem::{Problem, RunError, SystemFactory};
 pub(super) struct Options {
     /// Whether any of the best trees will do.
     pub(super) any_optimal: bool,
-    /// How many threads may be used.
+    /// How many threads may be used, and after how many queries they are started.
     pub(super) threads: usize,
+    pub(super) threads_after: u64,
 }
 
 pub(super) fn search(

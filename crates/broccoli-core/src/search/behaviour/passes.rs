@@ -24,8 +24,8 @@ const CUT_GROWTH: (u64, u64) = (5, 4);
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
-/// Threads are started after so many queries.
-const QUERIES_BEFORE_THREADS: u64 = 20_000;
+/// How many queries a worker makes at least before it shares out what is left of its task.
+const LEAST_TASK: u64 = 512;
 /// The canonical pass is cut into so many subproblems, at least.
 const CANONICAL_PARTS: usize = 64;
 
@@ -68,7 +68,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         progress: &mut Progress<'o>,
     ) -> Result<(), RunError> {
         let dimensions = problem.dimensions().len();
-        let crew = Crew::new(problem.objective(), dimensions, options.threads);
+        let least_task = LEAST_TASK.min(options.threads_after);
+        let crew = Crew::new(problem.objective(), dimensions, options.threads, least_task);
         if let Some((value, size)) = progress.incumbent() {
             let size = Cost::try_from(size).unwrap_or(Cost::MAX);
             crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
@@ -270,7 +271,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             }
             Stage::Canonical { .. } => {}
         }
-        if !self.has_threads && self.crew.counts().queries >= QUERIES_BEFORE_THREADS {
+        if !self.has_threads && self.crew.counts().queries >= self.options.threads_after {
             self.start_threads();
         }
         Ok(())
