@@ -5,6 +5,7 @@
 
 mod backtracking;
 mod behaviour;
+mod checkpoint;
 mod confirm;
 mod exhaustive;
 mod explain;
@@ -16,6 +17,7 @@ mod shape;
 mod start;
 mod value;
 
+pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use explain::{Explanation, explain};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
@@ -70,13 +72,14 @@ pub struct Search<'a> {
     gap: f64,
     first: bool,
     start: Option<Tree>,
+    keeper: Option<&'a mut dyn Keeper>,
+    checkpoint: Option<Checkpoint>,
     threads: NonZeroUsize,
     threads_after: u64,
 }
 
 /// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
 const THREADS_AFTER: u64 = 20_000;
-
 
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
@@ -92,6 +95,8 @@ impl<'a> Search<'a> {
             gap: 0.0,
             first: false,
             start: None,
+            keeper: None,
+            checkpoint: None,
             threads: NonZeroUsize::MIN,
             threads_after: THREADS_AFTER,
         }
@@ -193,6 +198,34 @@ impl<'a> Search<'a> {
         Ok(self)
     }
 
+    /// Tells `keeper` now and then what is left of the search ([`Engine::Behaviour`]), so that it can be
+    /// [resumed](Search::resume).
+    pub fn keeper(mut self, keeper: &'a mut dyn Keeper) -> Self {
+        self.keeper = Some(keeper);
+        self
+    }
+
+    /// Goes on where a checkpoint was made, with [`Engine::Behaviour`]. A gap, and whether any of the best
+    /// trees will do, are those of the search that made it; all else may differ. The answer is the same as
+    /// if the search had never been interrupted.
+    ///
+    /// # Errors
+    /// When the checkpoint is damaged, or of another problem.
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, ResumeError> {
+        if checkpoint.fingerprint != checkpoint::fingerprint(self.problem) {
+            return Err(ResumeError::OtherProblem);
+        }
+        let is_start = |tree: &Tree| start::check(self.problem, tree).is_ok();
+        if !checkpoint.saved.is_of(self.problem) || !checkpoint.start.as_ref().is_none_or(is_start) {
+            return Err(ResumeError::Damaged);
+        }
+        self.engine = Engine::Behaviour;
+        (self.any_optimal, self.gap) = (checkpoint.is_any_optimal, checkpoint.gap.max(0.0));
+        self.start = None;
+        self.checkpoint = Some(checkpoint);
+        Ok(self)
+    }
+
     /// Runs the search to its end. Unless it was stopped from outside, its tree is then run once more, to
     /// see whether the system does again what it did.
     ///
@@ -203,6 +236,9 @@ impl<'a> Search<'a> {
         let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
         let objective = self.problem.objective();
         let mut progress = Progress::new(objective, self.observer.take(), gate, gap, self.first);
+        if let Some(keeper) = self.keeper.take() {
+            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.any_optimal);
+        }
         let searched = self.search(&mut progress);
         let stopped = match searched {
             Err(RunError::Stopped(reason)) => Some(reason),
@@ -244,7 +280,17 @@ impl<'a> Search<'a> {
                     threads: self.threads.get(),
                     threads_after: self.threads_after,
                 };
-                behaviour::search(problem, factory, &options, progress)
+                let checkpoint = self.checkpoint.take();
+                if let Some(checkpoint) = &checkpoint {
+                    progress.resume(checkpoint);
+                }
+                behaviour::search(
+                    problem,
+                    factory,
+                    &options,
+                    progress,
+                    checkpoint.map(|checkpoint| checkpoint.saved),
+                )
             }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
         }

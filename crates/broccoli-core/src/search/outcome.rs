@@ -1,5 +1,7 @@
 //! What a search has to say at its end.
 
+use serde::{Deserialize, Serialize};
+
 use super::Engine;
 use crate::problem::{RunError, StopReason};
 use crate::tree::Tree;
@@ -49,7 +51,7 @@ pub struct Statistics {
 }
 
 /// What ended the behaviours that were walked, and what became of the labels that were tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Behaviours {
     /// Complete: every trace is satisfied, or survives longer than those of the best before.
     pub complete: u64,

@@ -3,15 +3,20 @@
 
 use std::sync::Arc;
 
+use super::behaviour::{Counts, Saved};
+use super::checkpoint::{Checkpoint, Keeper};
 use super::value::trace_value;
-use super::behaviour::Counts;
-use super::{ Event, Improvement, Observer, Solution, Statistics, Status};
+use super::{Event, Improvement, Observer, Solution, Statistics, Status};
 use crate::problem::{Gate, Instance, Objective, Problem, RunError, StopReason, SystemFactory};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
     objective: Objective,
     observer: Option<&'a mut dyn Observer>,
+    keeper: Option<&'a mut dyn Keeper>,
+    /// What a checkpoint says of its search.
+    fingerprint: u64,
+    is_any_optimal: bool,
     gate: Arc<Gate<'a>>,
     /// How far from the optimum an answer may be.
     gap: f64,
@@ -27,6 +32,9 @@ pub(super) struct Progress<'a> {
     statistics: Statistics,
     /// Traces and queries of the tree started from.
     of_start: (u64, u64),
+    /// What was walked before the search was resumed, and what was walked in all.
+    before: Counts,
+    counts: Counts,
     /// The queries made before the canonical pass, once it has begun.
     before_canonical: Option<u64>,
 }
@@ -42,6 +50,9 @@ impl<'a> Progress<'a> {
         Progress {
             objective,
             observer,
+            keeper: None,
+            fingerprint: 0,
+            is_any_optimal: false,
             gate,
             gap,
             first,
@@ -51,8 +62,57 @@ impl<'a> Progress<'a> {
             bound: objective.perfect(),
             statistics: Statistics::default(),
             of_start: (0, 0),
+            before: Counts::default(),
+            counts: Counts::default(),
             before_canonical: None,
         }
+    }
+
+    /// Tells `keeper` now and then what is left of the search.
+    pub(super) fn keep_by(&mut self, keeper: &'a mut dyn Keeper, fingerprint: u64, is_any_optimal: bool) {
+        self.keeper = Some(keeper);
+        (self.fingerprint, self.is_any_optimal) = (fingerprint, is_any_optimal);
+    }
+
+    pub(super) fn has_keeper(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// Whether the keeper wants to know what is left.
+    pub(super) fn is_checkpoint_due(&mut self) -> bool {
+        self.keeper.as_mut().is_some_and(|keeper| keeper.is_due())
+    }
+
+    /// Tells the keeper what is left.
+    pub(super) fn keep_checkpoint(&mut self, saved: Saved) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.keep(&Checkpoint {
+                fingerprint: self.fingerprint,
+                is_any_optimal: self.is_any_optimal,
+                gap: self.gap,
+                incumbent: self.incumbent,
+                start: self.best.as_ref().filter(|_| self.is_start).map(|best| best.tree.clone()),
+                bound: self.bound,
+                of_start: self.of_start,
+                counts: self.counts,
+                before_canonical: self.before_canonical,
+                saved,
+            });
+        }
+    }
+
+    /// Goes on where a checkpoint was made.
+    pub(super) fn resume(&mut self, checkpoint: &Checkpoint) {
+        if let (Some(tree), Some((value, _))) = (checkpoint.start.clone(), checkpoint.incumbent) {
+            self.keep(tree, value);
+            self.is_start = true;
+        }
+        self.incumbent = checkpoint.incumbent;
+        self.bound = checkpoint.bound;
+        self.of_start = checkpoint.of_start;
+        self.before = checkpoint.counts;
+        self.counts = checkpoint.counts;
+        self.before_canonical = checkpoint.before_canonical;
     }
 
     /// A system whose queries end when the search is to stop.
@@ -155,6 +215,8 @@ impl<'a> Progress<'a> {
 
     /// Behaviours were walked: the totals so far.
     pub(super) fn walked(&mut self, counts: Counts) {
+        let counts = self.before + counts;
+        self.counts = counts;
         let statistics = &mut self.statistics;
         statistics.traces = self.of_start.0 + counts.traces;
         statistics.replayed = counts.replayed;

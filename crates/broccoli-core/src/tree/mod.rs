@@ -10,13 +10,15 @@ pub use trace::{End, Trace, TraceStep};
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::problem::Problem;
 
 /// A decision tree over observations. The true child is taken when `x[dimension] >= threshold`.
 ///
 /// The order is canonical: node by node in preorder, a leaf before a predicate, leaves by action,
 /// predicates by dimension and then threshold, the true child first.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Tree {
     /// Apply this action, given by its index.
     Leaf(usize),

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::bounds::Store;
 use super::frontier::Frontier;
 use super::lane::{Counts, Lane, Paused};
@@ -20,13 +22,13 @@ use super::realise::Labelled;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Incumbent, Job};
-use crate::problem::{Objective, RunError, StopReason};
+use crate::problem::{Objective, Problem, RunError, StopReason};
 
 /// A place in the order of the walk.
 pub(super) type Key = Vec<u32>;
 
 /// A behaviour that was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) value: u64,
     pub(super) size: Cost,
@@ -52,13 +54,24 @@ pub(super) struct Order {
     pub(super) goal: Option<(u64, Cost)>,
     /// Whether of equally good behaviours the first is wanted.
     pub(super) is_ordered: bool,
-    /// Whether each leaf is a task that is never split, so that what comes of it depends on nothing else.
+    /// Whether each leaf is a task that is never shared out, and begins with counts of failures from zero,
+    /// so that what comes of it depends on nothing else.
     pub(super) is_whole: bool,
+}
+
+/// Some of what is left of a round: leaves of this one, or for the next one.
+pub(super) struct Part {
+    pub(super) is_next: bool,
+    pub(super) leaves: Frontier,
+    /// The counts of failures to begin with, unless those of whoever takes it will do.
+    pub(super) failures: Option<Vec<u64>>,
 }
 
 struct Task {
     frontier: Frontier,
     agenda: Vec<u32>,
+    /// The counts of failures to begin with, unless those of whoever takes it will do.
+    failures: Option<Vec<u64>>,
 }
 
 #[derive(Default)]
@@ -80,6 +93,7 @@ struct State {
 pub(super) struct Crew {
     objective: Objective,
     dimensions: usize,
+    initials: usize,
     /// How many queries a worker makes at least before it shares out what is left of its task.
     least_task: u64,
     state: Mutex<State>,
@@ -102,10 +116,11 @@ const TASKS_EACH: usize = 16;
 
 impl Crew {
     /// A crew of up to `workers`.
-    pub(super) fn new(objective: Objective, dimensions: usize, workers: usize, least_task: u64) -> Self {
+    pub(super) fn new(problem: &Problem, workers: usize, least_task: u64) -> Self {
         Crew {
-            objective,
-            dimensions,
+            objective: problem.objective(),
+            dimensions: problem.dimensions().len(),
+            initials: problem.initial_states().len(),
             least_task,
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -196,7 +211,8 @@ impl Crew {
         for (number, part) in (0..).zip(agenda.chunks(each)) {
             let mut key = key.clone();
             key.extend([1, number]);
-            state.tasks.insert(key, Task { frontier: frontier.clone(), agenda: part.to_vec() });
+            let failures = is_whole.then(|| vec![0; self.initials]);
+            state.tasks.insert(key, Task { frontier: frontier.clone(), agenda: part.to_vec(), failures });
         }
     }
 
@@ -218,8 +234,11 @@ impl Crew {
         lane: &mut Lane<'_, S>,
         look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
     ) -> Result<Option<Frontier>, RunError> {
+        let mut was_busy = false;
         loop {
-            match self.take() {
+            let taken = self.take(lane, was_busy);
+            was_busy = matches!(taken, Taken::Task(..));
+            match taken {
                 Taken::Task(key, task, order) => self.perform(0, lane, key, task, order, look),
                 Taken::Nothing => {
                     drop(self.changed.wait_timeout(self.state(), Duration::from_millis(20)));
@@ -241,13 +260,34 @@ impl Crew {
         Ok(Some(Frontier::join(self.dimensions, next.into_values().collect())))
     }
 
-    /// All that is left, in order: the leaves of this round, and, marked as such, those for the next one.
-    pub(super) fn left(&self) -> Vec<(bool, Frontier)> {
+    /// All that is left, in order.
+    pub(super) fn left(&self) -> Vec<(Key, Part)> {
         let state = self.state();
-        let tasks = state.tasks.iter().map(|(key, task)| (key, (false, task.frontier.part(&task.agenda))));
-        let next = state.next.iter().map(|(key, next)| (key, (true, next.clone())));
-        let all: BTreeMap<&Key, (bool, Frontier)> = tasks.chain(next).collect();
-        all.into_values().collect()
+        let tasks = state.tasks.iter().map(|(key, task)| {
+            let (leaves, failures) = (task.frontier.part(&task.agenda), task.failures.clone());
+            (key.clone(), Part { is_next: false, leaves, failures })
+        });
+        let next = state
+            .next
+            .iter()
+            .map(|(key, next)| (key.clone(), Part { is_next: true, leaves: next.clone(), failures: None }));
+        let is_wanted = |key: &Key| state.last.as_ref().is_none_or(|last| key < last);
+        let all: BTreeMap<Key, Part> = tasks.chain(next).filter(|(key, _)| is_wanted(key)).collect();
+        all.into_iter().collect()
+    }
+
+    /// Begins a round with what was left of it.
+    pub(super) fn begin_again(&self, order: Order, left: Vec<(Key, Part)>) {
+        let mut state = self.state();
+        state.order = Some(order);
+        for (key, Part { is_next, leaves, failures }) in left {
+            if is_next {
+                state.next.insert(key, leaves);
+            } else {
+                let agenda = leaves.in_order();
+                state.tasks.insert(key, Task { frontier: leaves, agenda, failures });
+            }
+        }
     }
 
     /// Goes on after all that was left was set aside.
@@ -258,8 +298,11 @@ impl Crew {
 
     /// Works on all rounds until the search is over.
     pub(super) fn serve<S: Store>(&self, number: usize, lane: &mut Lane<'_, S>) {
+        let mut was_busy = false;
         loop {
-            match self.take() {
+            let taken = self.take(lane, was_busy);
+            was_busy = matches!(taken, Taken::Task(..));
+            match taken {
                 Taken::Task(key, task, order) => {
                     self.perform(number, lane, key, task, order, &mut |_| Ok(()));
                 }
@@ -274,7 +317,6 @@ impl Crew {
                 }
             }
         }
-        self.state().transitions.add(lane.transitions());
     }
 
     /// Sends the workers home.
@@ -283,7 +325,7 @@ impl Crew {
         self.changed.notify_all();
     }
 
-    /// The transitions that the workers who have gone home have counted.
+    /// The transitions that workers with nothing to do have counted.
     pub(super) fn transitions(&self) -> Transitions {
         self.state().transitions.clone()
     }
@@ -299,8 +341,12 @@ impl Crew {
         self.suspend();
     }
 
-    fn take(&self) -> Taken {
+    /// Gives a worker something to do. One that was busy has done its task. Whoever gets nothing hands in
+    /// what it has counted.
+    fn take<S: Store>(&self, lane: &mut Lane<'_, S>, was_busy: bool) -> Taken {
         let mut state = self.state();
+        state.running -= usize::from(was_busy);
+        self.changed.notify_all();
         let Some(order) = state.order else { return Taken::Over };
         while !self.is_suspended.load(Relaxed)
             && let Some((key, task)) = state.tasks.pop_first()
@@ -310,6 +356,7 @@ impl Crew {
                 return Taken::Task(key, task, order);
             }
         }
+        state.transitions.add(&lane.take_transitions());
         if state.running > 0 { Taken::Nothing } else { Taken::Over }
     }
 
@@ -336,6 +383,8 @@ impl Crew {
             Err(error) => {
                 state.error.get_or_insert(error);
                 self.is_suspended.store(true, Relaxed);
+                // It is still to be done.
+                state.tasks.insert(key, task);
             }
             Ok(()) => {
                 let (next, rest) = lane.finish();
@@ -351,19 +400,17 @@ impl Crew {
                     self.is_suspended.store(true, Relaxed);
                 }
                 if !rest.is_empty() && !is_dropped {
+                    let agenda = rest.in_order();
                     if order.is_whole {
-                        state.next.retain(|other, _| !other.starts_with(&key));
-                        state.tasks.insert(key.clone(), task);
+                        let failures = Some(lane.walk().failures().to_vec());
+                        let key = key.into_iter().chain([1]).collect();
+                        state.tasks.insert(key, Task { frontier: rest, agenda, failures });
                     } else {
-                        let agenda = rest.in_order();
                         self.share_out(&mut state, &key, rest, agenda);
                     }
                 }
             }
         }
-        state.running -= 1;
-        drop(state);
-        self.changed.notify_all();
     }
 
     fn run<S: Store>(
@@ -377,7 +424,8 @@ impl Crew {
     ) -> Result<(), RunError> {
         let mut version = self.version();
         let before = lane.queries();
-        lane.begin(order.job, &task.frontier, task.agenda.clone(), self.incumbent(key, &order));
+        let incumbent = self.incumbent(key, &order);
+        lane.begin(order.job, &task.frontier, task.agenda.clone(), incumbent, task.failures.as_deref());
         loop {
             match lane.advance(SLICE)? {
                 Paused::Done => return Ok(()),

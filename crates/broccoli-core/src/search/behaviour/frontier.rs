@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::driver::Places;
 use super::leaves::Leaves;
-use crate::problem::Objective;
+use crate::problem::{Objective, Problem};
 
 /// Leaves, each with the place that its trace has reached. Shared by the workers of a round, who only
 /// read it.
@@ -33,6 +33,11 @@ impl Frontier {
             places.push(leaf.started.last().copied().unwrap_or(0), leaf.at.steps);
         }
         Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+    }
+
+    /// Leaves of which only the labels are known, if they can be of this problem.
+    pub(super) fn checked(leaves: Leaves, problem: &Problem) -> Option<Self> {
+        leaves.are_of(problem).then(|| Frontier::from_leaves(leaves))
     }
 
     /// Several one after the other.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::bounds::Store;
 use super::driver::Driver;
 use super::frontier::Frontier;
@@ -23,7 +25,7 @@ pub(super) enum Paused {
 }
 
 /// What a lane has done so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(in crate::search) struct Counts {
     pub(in crate::search) traces: u64,
     pub(in crate::search) queries: u64,
@@ -67,14 +69,19 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
-    /// Begins to go on from some leaves of a frontier, in the order of the agenda.
+    /// Begins to go on from some leaves of a frontier, in the order of the agenda; with these counts of
+    /// failures, or those that it has.
     pub(super) fn begin(
         &mut self,
         job: Job,
         frontier: &Frontier,
         agenda: Vec<u32>,
         incumbent: Option<Incumbent>,
+        failures: Option<&[u64]>,
     ) {
+        if let Some(failures) = failures {
+            self.walk.set_failures(failures);
+        }
         self.driver.begin(Arc::clone(&frontier.places));
         self.ask = self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
         self.next = None;
@@ -144,10 +151,7 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     fn take_leaves(&mut self) -> Frontier {
-        Frontier {
-            leaves: Arc::new(self.walk.take_leaves()),
-            places: Arc::new(self.driver.take_leaves()),
-        }
+        Frontier { leaves: Arc::new(self.walk.take_leaves()), places: Arc::new(self.driver.take_leaves()) }
     }
 
     /// Why it was stopped, if it was.
@@ -165,9 +169,9 @@ impl<'p, S: Store> Lane<'p, S> {
         &self.walk
     }
 
-    /// The transitions that were counted.
-    pub(super) fn transitions(&self) -> &Transitions {
-        self.walk.transitions()
+    /// The transitions counted since they were last taken.
+    pub(super) fn take_transitions(&mut self) -> Transitions {
+        self.walk.take_transitions()
     }
 
     /// Where the system is: the initial state, and the steps from there.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::walk::Position;
-use crate::problem::Objective;
+use crate::problem::{Objective, Problem};
 
 /// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
@@ -167,6 +167,45 @@ impl Leaves {
         self.cells.extend_from_slice(&others.cells);
         self.started.extend_from_slice(&others.started);
         self.path.clear();
+    }
+
+    /// Whether they can be leaves of this problem; for those that come from outside.
+    pub(super) fn are_of(&self, problem: &Problem) -> bool {
+        let dimensions = problem.dimensions();
+        let thresholds = || dimensions.iter().map(|dimension| dimension.thresholds.len());
+        let are_cells = |cells: &[u16], count: usize| {
+            Some(cells.len()) == count.checked_mul(dimensions.len())
+                && cells.iter().zip(thresholds().cycle()).all(|(&rank, most)| usize::from(rank) <= most)
+        };
+        let is_action = |label: u16| usize::from(label) < problem.actions().len();
+        let mut count = Vec::new();
+        let are_labels = self.labels.iter().enumerate().all(|(index, label)| {
+            let before =
+                if label.parent == NONE { Some(0) } else { count.get(label.parent as usize).copied() };
+            count.push(before.unwrap_or(0) + 1);
+            before.is_some() && count.len() == index + 1 && is_action(label.label)
+        });
+        let mut start = 0;
+        let are_records = self.records.iter().all(|record| {
+            let labels = if record.last == NONE { Some(&0) } else { count.get(record.last as usize) };
+            let started = self.started.get(start..record.started);
+            start = record.started;
+            labels == Some(&record.labels)
+                && record.label.is_none_or(is_action)
+                && record.at.steps <= problem.objective().horizon()
+                && record.at.worst <= problem.objective().horizon()
+                && started.is_some_and(|started| {
+                    let are_states =
+                        started.iter().all(|&state| (state as usize) < problem.initial_states().len());
+                    let is_root = started.is_empty() && record.at.trace == 0;
+                    are_states && (is_root || record.at.trace as usize + 1 == started.len())
+                })
+        });
+        self.dimensions == dimensions.len()
+            && are_cells(&self.label_cells, self.labels.len())
+            && are_cells(&self.cells, self.records.len())
+            && are_labels
+            && are_records
     }
 
     /// Writes into `path` the labels of a leaf, in the order in which they were given.

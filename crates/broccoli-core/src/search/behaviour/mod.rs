@@ -44,6 +44,7 @@ mod walk;
 use self::bounds::{Arena, Inline};
 pub(super) use self::lane::Counts;
 use self::passes::Passes;
+pub(super) use self::passes::Saved;
 use super::progress::Progress;
 use crate::problem::{Problem, RunError, SystemFactory};
 
@@ -56,20 +57,22 @@ pub(super) struct Options {
     pub(super) threads_after: u64,
 }
 
+/// Searches from the start, or goes on with what was left.
 pub(super) fn search(
     problem: &Problem,
     factory: &dyn SystemFactory,
     options: &Options,
     progress: &mut Progress<'_>,
+    saved: Option<Saved>,
 ) -> Result<(), RunError> {
     // The usual numbers of dimensions and actions have the version space made for them.
     match (problem.dimensions().len(), problem.actions().len()) {
-        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, options, progress),
-        (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, options, progress),
-        (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, options, progress),
-        (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, options, progress),
-        (2, 3) => Passes::<Inline<2, 3>>::run(problem, factory, options, progress),
-        (4, 3) => Passes::<Inline<4, 3>>::run(problem, factory, options, progress),
-        _ => Passes::<Arena>::run(problem, factory, options, progress),
+        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, options, progress, saved),
+        (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, options, progress, saved),
+        (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, options, progress, saved),
+        (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, options, progress, saved),
+        (2, 3) => Passes::<Inline<2, 3>>::run(problem, factory, options, progress, saved),
+        (4, 3) => Passes::<Inline<4, 3>>::run(problem, factory, options, progress, saved),
+        _ => Passes::<Arena>::run(problem, factory, options, progress, saved),
     }
 }

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::thread::Scope;
 
+use serde::{Deserialize, Serialize};
+
 use super::Options;
 use super::bounds::Store;
-use super::crew::{Crew, Found, Order, elsewhere};
+use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
 use super::frontier::Frontier;
 use super::lane::Lane;
+use super::leaves::Leaves;
 use super::realise::{Labelled, smallest_tree};
 use super::scout::Scout;
 use super::transitions::Transitions;
@@ -30,8 +33,8 @@ const LEAST_TASK: u64 = 512;
 const CANONICAL_PARTS: usize = 64;
 
 /// What is being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stage {
     /// `reach`: traces of up to `cut` steps.
     Reach { cut: u64 },
     /// `survive`: trees of up to `nodes` predicates.
@@ -58,6 +61,52 @@ pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     version: u64,
     /// Whether the leaves have grown too large.
     is_too_large: bool,
+    /// What was counted before the search was resumed.
+    transitions_before: Transitions,
+}
+
+/// All that is left of a search.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::search) struct Saved {
+    stage: Stage,
+    is_ordered: bool,
+    parts: Vec<SavedPart>,
+    best: Option<Found>,
+    transitions: Transitions,
+}
+
+/// Some leaves that are left.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SavedPart {
+    is_next: bool,
+    leaves: Leaves,
+    failures: Option<Vec<u64>>,
+}
+
+impl Saved {
+    /// The parts with their keys, if they can be of this problem.
+    fn checked(&self, problem: &Problem) -> Option<Vec<(Key, Part)>> {
+        let initials = problem.initial_states().len();
+        let part = |(index, part): (u32, &SavedPart)| {
+            let leaves = Frontier::checked(part.leaves.clone(), problem)?;
+            let failures = part.failures.clone();
+            let fits = failures.as_ref().is_none_or(|failures| failures.len() == initials);
+            fits.then_some((vec![2 * index + 1], Part { is_next: part.is_next, leaves, failures }))
+        };
+        (0..).zip(&self.parts).map(part).collect()
+    }
+
+    /// Whether it can be what is left of a search for this problem.
+    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
+        let fits = |labelled: &Labelled| {
+            let ranks = labelled.cell.iter().zip(problem.dimensions());
+            labelled.cell.len() == problem.dimensions().len()
+                && usize::from(labelled.label) < problem.actions().len()
+                && ranks.into_iter().all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
+        };
+        let labels = self.best.iter().flat_map(|best| best.labels.iter().flatten());
+        labels.into_iter().all(fits) && self.checked(problem).is_some()
+    }
 }
 
 impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
@@ -66,21 +115,25 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         factory: &'p dyn SystemFactory,
         options: &Options,
         progress: &mut Progress<'o>,
+        saved: Option<Saved>,
     ) -> Result<(), RunError> {
-        let dimensions = problem.dimensions().len();
-        let least_task = LEAST_TASK.min(options.threads_after);
-        let crew = Crew::new(problem.objective(), dimensions, options.threads, least_task);
-        if let Some((value, size)) = progress.incumbent() {
+        let crew = Crew::new(problem, options.threads, LEAST_TASK.min(options.threads_after));
+        let left = saved.as_ref().and_then(|saved| saved.checked(problem));
+        if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {
+            crew.tell(best, false);
+        } else if let Some((value, size)) = progress.incumbent() {
             let size = Cost::try_from(size).unwrap_or(Cost::MAX);
             crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
         }
         let gate = progress.gate();
         let mut lane = Lane::<S>::new(problem, Instance::new(problem, factory)?, Arc::clone(&gate));
         let ended = std::thread::scope(|scope| {
-            let stage = match problem.objective() {
+            let first = match problem.objective() {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
                 Objective::Survive { .. } => Stage::Survive { nodes: 0 },
             };
+            let is_ordered = problem.initial_states().len() == 1 && !options.any_optimal;
+            let saved = saved.as_ref();
             let mut passes = Passes::<S> {
                 problem,
                 factory,
@@ -91,12 +144,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 scope,
                 has_threads: false,
                 scout: None,
-                stage,
-                is_ordered: problem.initial_states().len() == 1 && !options.any_optimal,
+                stage: saved.map_or(first, |saved| saved.stage),
+                is_ordered: saved.map_or(is_ordered, |saved| saved.is_ordered),
                 version: crew.version(),
                 is_too_large: false,
+                transitions_before: saved.map(|saved| saved.transitions.clone()).unwrap_or_default(),
             };
-            let ended = passes.search(&mut lane);
+            let ended = passes.search(&mut lane, left);
             crew.dismiss();
             passes.report();
             ended
@@ -106,8 +160,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             progress.keep(realised(problem, labels, *size), *value);
         }
         if ended.is_ok() && problem.initial_states().len() == 1 {
-            let mut transitions = crew.transitions();
-            transitions.add(lane.transitions());
+            let mut transitions = saved.map(|saved| saved.transitions).unwrap_or_default();
+            transitions.add(&crew.transitions());
             if let Some(necessary) = necessary(problem.objective(), best.as_ref(), &transitions) {
                 progress.necessary(necessary);
             }
@@ -115,15 +169,34 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         ended
     }
 
-    fn search(&mut self, lane: &mut Lane<'p, S>) -> Result<(), RunError> {
-        let mut frontier = self.root();
-        loop {
-            let next = self.round(lane, frontier)?;
-            match self.after(next) {
-                Some((stage, left)) => (self.stage, frontier) = (stage, left),
-                None => return Ok(()),
+    fn search(&mut self, lane: &mut Lane<'p, S>, left: Option<Vec<(Key, Part)>>) -> Result<(), RunError> {
+        match left {
+            None => self.begin(self.root()),
+            Some(left) => {
+                let order = self.order();
+                self.crew.begin_again(order, left);
             }
         }
+        loop {
+            let next = self.round(lane)?;
+            match self.after(next) {
+                None => return Ok(()),
+                Some((stage, left)) => {
+                    self.stage = stage;
+                    self.begin(left);
+                }
+            }
+        }
+    }
+
+    /// Begins a round.
+    fn begin(&mut self, frontier: Frontier) {
+        let agenda = match self.problem.objective() {
+            Objective::Reach { .. } => frontier.in_order(),
+            Objective::Survive { .. } => frontier.promising_first(),
+        };
+        let order = self.order();
+        self.crew.begin(order, frontier, agenda);
     }
 
     fn root(&self) -> Frontier {
@@ -136,28 +209,60 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     }
 
     /// Goes through one round; returns what is left for the next one.
-    fn round(&mut self, lane: &mut Lane<'p, S>, frontier: Frontier) -> Result<Frontier, RunError> {
-        let agenda = match self.problem.objective() {
-            Objective::Reach { .. } => frontier.in_order(),
-            Objective::Survive { .. } => frontier.promising_first(),
-        };
+    fn round(&mut self, lane: &mut Lane<'p, S>) -> Result<Frontier, RunError> {
         let crew = self.crew;
-        crew.begin(self.order(), frontier, agenda);
         loop {
             let next = crew.work(lane, &mut |lane| self.look(lane));
             self.report();
-            if let Some(next) = next? {
-                return Ok(next);
+            match next {
+                Ok(Some(next)) => return Ok(next),
+                Ok(None) => {}
+                Err(error) => {
+                    self.keep();
+                    return Err(error);
+                }
             }
             if let Some(reason) = crew.stopped() {
+                self.keep();
                 return Err(RunError::Stopped(reason));
             }
             if self.is_too_large {
-                let left = crew.left().into_iter().map(|(_, left)| left).collect();
+                let left = crew.left().into_iter().map(|(_, part)| part.leaves).collect();
                 return Ok(Frontier::join(self.problem.dimensions().len(), left));
             }
+            self.keep();
             crew.go_on();
         }
+    }
+
+    /// Writes down all that is left.
+    fn keep(&mut self) {
+        if !self.progress.has_keeper() {
+            return;
+        }
+        let left = self.crew.left();
+        let mut best = self.crew.best().clone();
+        if let Some(best) = &mut best
+            && best.key != elsewhere()
+        {
+            // Between the parts before it, which get odd keys, and those behind.
+            best.key = vec![2 * left.iter().filter(|(key, _)| *key < best.key).count() as u32];
+        }
+        let mut transitions = self.transitions_before.clone();
+        transitions.add(&self.crew.transitions());
+        let parts = left.into_iter().map(|(_, Part { is_next, leaves, failures })| SavedPart {
+            is_next,
+            leaves: (*leaves.leaves).clone(),
+            failures,
+        });
+        let saved = Saved {
+            stage: self.stage,
+            is_ordered: self.is_ordered,
+            parts: parts.collect(),
+            best,
+            transitions,
+        };
+        self.progress.keep_checkpoint(saved);
     }
 
     /// What the present stage asks of the crew.
@@ -165,7 +270,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
         let horizon = self.problem.objective().horizon();
         let gap = self.progress.gap();
-        let all = |round| Job { nodes: most, round, gap, is_fresh: false, is_counted: true };
+        let all = |round| Job { nodes: most, round, gap, is_counted: true };
         let is_ordered = self.is_ordered;
         match self.stage {
             Stage::Reach { cut } => {
@@ -183,7 +288,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             Stage::Canonical { round } => {
                 let goal = self.best();
                 let nodes = goal.map_or(most, |(_, size)| size);
-                let job = Job { nodes, round, gap: 0.0, is_fresh: true, is_counted: false };
+                let job = Job { nodes, round, gap: 0.0, is_counted: false };
                 Order { job, goal, is_ordered: true, is_whole: true }
             }
         }
@@ -245,7 +350,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         }
         self.report();
         self.progress.canonical();
-        self.scout = None;
         if let Some(best) = self.crew.best().as_mut() {
             best.key = elsewhere();
         }
@@ -270,6 +374,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 }
             }
             Stage::Canonical { .. } => {}
+        }
+        if self.progress.is_checkpoint_due() {
+            self.crew.suspend();
         }
         if !self.has_threads && self.crew.counts().queries >= self.options.threads_after {
             self.start_threads();

@@ -2,11 +2,13 @@
 //!
 //! Slow next to the version space, which it checks in the tests; it makes the tree that is returned.
 
+use serde::{Deserialize, Serialize};
+
 use crate::problem::Problem;
 use crate::tree::Tree;
 
 /// A labelled cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Labelled {
     pub(super) cell: Vec<u16>,
     pub(super) label: u16,

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
+
 use super::version_space::Cost;
 
 /// How many costs are counted apart; greater ones count as the last.
@@ -9,7 +11,7 @@ const COSTS: usize = 16;
 /// Up to which step transitions are counted apart; later ones count as this one.
 const MOST_STEPS: u64 = 1 << 16;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Transitions {
     /// By the number of a step, and the cost of the behaviour after it.
     counts: Vec<[u64; COSTS]>,

@@ -99,9 +99,6 @@ pub(super) struct Job {
     pub(super) round: Round,
     /// How far from the optimum an answer may be.
     pub(super) gap: f64,
-    /// Whether each leaf starts with failure counters from zero, so that what comes of it depends on
-    /// nothing else.
-    pub(super) is_fresh: bool,
     /// Whether its transitions are counted.
     pub(super) is_counted: bool,
 }
@@ -159,7 +156,7 @@ impl<S: Store> Walk<S> {
         Walk {
             objective: problem.objective(),
             actions: actions as u16,
-            job: Job { nodes: 0, round, gap: 0.0, is_fresh: false, is_counted: false },
+            job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
             round,
             incumbent: None,
             is_suspended: false,
@@ -203,6 +200,16 @@ impl<S: Store> Walk<S> {
         self.agenda = agenda;
         self.space.limit(job.nodes.min(job.round.nodes));
         self.go_back()
+    }
+
+    /// Per initial state, how often its trace failed.
+    pub(super) fn failures(&self) -> &[u64] {
+        &self.failures
+    }
+
+    /// Counts failures from here.
+    pub(super) fn set_failures(&mut self, failures: &[u64]) {
+        self.failures.copy_from_slice(failures);
     }
 
     /// From now on everything is set aside, each label of each cell and all leaves that are left, until
@@ -285,10 +292,8 @@ impl<S: Store> Walk<S> {
 
     /// The labelled cells of the present behaviour, in the order in which they were reached.
     pub(super) fn labels(&self) -> Vec<Labelled> {
-        let labelled = |index| Labelled {
-            cell: self.space.point(index).to_vec(),
-            label: self.space.label(index),
-        };
+        let labelled =
+            |index| Labelled { cell: self.space.point(index).to_vec(), label: self.space.label(index) };
         (0..self.space.len()).map(labelled).collect()
     }
 
@@ -319,9 +324,9 @@ impl<S: Store> Walk<S> {
         self.counts
     }
 
-    /// The transitions counted.
-    pub(super) fn transitions(&self) -> &Transitions {
-        &self.transitions
+    /// The transitions counted since they were last taken.
+    pub(super) fn take_transitions(&mut self) -> Transitions {
+        std::mem::take(&mut self.transitions)
     }
 
     /// How many nodes a behaviour may need whose value is at best `value`.
@@ -580,9 +585,6 @@ impl<S: Store> Walk<S> {
             }
             let Leaf { at, cell, label, started, .. } = leaves.leaf(index);
             self.at = at;
-            if self.job.is_fresh {
-                self.failures.fill(0);
-            }
             if started.is_empty() {
                 break self.start_trace();
             }
