@@ -20,9 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod code;
 pub mod csv;
 pub mod json;
+pub mod names;
 pub mod number;
+pub mod policy;
 pub mod proof;
 pub mod saved;
 pub mod simulation;

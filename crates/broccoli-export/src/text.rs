@@ -6,6 +6,7 @@ use broccoli_core::search::{
     Engine, Explanation, Failure, Outcome, Solution, Statistics, Status, StopReason,
 };
 
+use crate::json::StatusJson;
 use crate::number::{counted, duration, grouped, list};
 
 /// Lines of prose are broken before this column.
@@ -33,15 +34,25 @@ const MOST_STATES: usize = 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn outcome(problem: &Problem, outcome: &Outcome, seconds: f64) -> String {
-    let verdict = match (outcome.status, &outcome.best) {
-        (Status::Optimal, Some(best)) => optimal(problem, best),
-        (Status::Infeasible, _) => infeasible(problem),
-        (Status::Stopped(reason), best) => {
-            format!("{} {}", stopped(reason), unproved(problem, best.as_ref(), outcome.bound))
-        }
-        (_, best) => unproved(problem, best.as_ref(), outcome.bound),
-    };
+    let mut verdict = verdict(problem, outcome.status.into(), outcome.best.as_ref(), outcome.bound);
+    if let Status::Stopped(reason) = outcome.status {
+        verdict = format!("{} {verdict}", stopped(reason));
+    }
     summary(problem, outcome.best.as_ref(), &verdict, outcome.statistics, outcome.engine, seconds)
+}
+
+/// What is proved, in a sentence or two.
+pub fn verdict(
+    problem: &Problem,
+    status: StatusJson,
+    best: Option<&Solution>,
+    bound: Option<u64>,
+) -> String {
+    match (status, best) {
+        (StatusJson::Optimal, Some(best)) => optimal(problem, best),
+        (StatusJson::Infeasible, _) => infeasible(problem),
+        (_, best) => unproved(problem, best, bound),
+    }
 }
 
 /// The summary of a search whose black box failed after `seconds`; the failure itself is not in it.
