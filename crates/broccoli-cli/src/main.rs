@@ -6,7 +6,9 @@
 
 mod complaint;
 mod environments;
+mod export;
 mod file;
+mod files;
 mod numbers;
 mod output;
 mod problem;
@@ -45,6 +47,7 @@ enum Command {
     Solve(solve::Solve),
     Prove(prove::Prove),
     Simulate(simulate::Simulate),
+    Export(export::Export),
     Environments(environments::Environments),
 }
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Solve(solve) => solve.run(),
         Command::Prove(prove) => prove.run(),
         Command::Simulate(simulate) => simulate.run(),
+        Command::Export(export) => export.run(),
         Command::Environments(environments) => environments.run(),
     };
     match done {

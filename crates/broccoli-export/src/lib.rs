@@ -22,6 +22,8 @@
 
 pub mod code;
 pub mod csv;
+pub mod drawing;
+pub mod format;
 pub mod json;
 pub mod names;
 pub mod number;

@@ -65,3 +65,20 @@ pub fn comment(text: &str) -> String {
     }
     out
 }
+
+/// Text to be shown: line breaks become spaces, and characters that control or reorder what is around
+/// them a replacement sign.
+///
+/// ```
+/// assert_eq!(broccoli_export::names::visible("a\nb\u{0}\u{202e}"), "a b\u{fffd}\u{fffd}");
+/// ```
+pub fn visible(text: &str) -> String {
+    let visible = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(visible).collect()
+}

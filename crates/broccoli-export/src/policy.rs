@@ -62,7 +62,13 @@ impl Policy {
         let tree = tree.check(&problem)?;
         let best = result.value.map(|value| Solution { tree: tree.clone(), value });
         let verdict = text::verdict(&problem, result.status, best.as_ref(), result.bound);
-        Ok(Policy { system: system_name(&result.problem.system), problem, tree, status: result.status, verdict })
+        Ok(Policy {
+            system: system_name(&result.problem.system),
+            problem,
+            tree,
+            status: result.status,
+            verdict,
+        })
     }
 
     /// The problem, the value and what is proved: the paragraphs that every export of code begins with.

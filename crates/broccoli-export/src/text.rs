@@ -42,12 +42,7 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, seconds: f64) -> String {
 }
 
 /// What is proved, in a sentence or two.
-pub fn verdict(
-    problem: &Problem,
-    status: StatusJson,
-    best: Option<&Solution>,
-    bound: Option<u64>,
-) -> String {
+pub fn verdict(problem: &Problem, status: StatusJson, best: Option<&Solution>, bound: Option<u64>) -> String {
     match (status, best) {
         (StatusJson::Optimal, Some(best)) => optimal(problem, best),
         (StatusJson::Infeasible, _) => infeasible(problem),
@@ -285,6 +280,7 @@ pub fn wrapped(prose: &str) -> String {
 mod tests {
     use super::*;
     use broccoli_core::problem::{InitialState, RunError, SystemError, Thresholds};
+    use broccoli_core::search::Status;
     use broccoli_core::tree::Tree;
 
     fn problem(objective: Objective, states: usize, depth: u32, nodes: Option<u64>) -> Problem {

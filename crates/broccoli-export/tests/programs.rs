@@ -81,11 +81,13 @@ fn fixed_point_is_exact_on_every_number_it_can_represent() {
             // The integers around every observation, and the extremes.
             let mut inputs: Vec<Vec<i32>> = vec![];
             for x in observations(&policy).iter().take(2_000) {
-                inputs.extend([-1.0, 0.0, 1.0].map(|more| {
-                    x.iter().map(|v| ((v * scale).ceil() + more) as i32).collect::<Vec<_>>()
-                }));
+                inputs
+                    .extend([-1.0, 0.0, 1.0].map(|more| {
+                        x.iter().map(|v| ((v * scale).ceil() + more) as i32).collect::<Vec<_>>()
+                    }));
             }
-            inputs.extend([i32::MIN, i32::MAX].map(|extreme| vec![extreme; policy.problem.dimensions().len()]));
+            inputs
+                .extend([i32::MIN, i32::MAX].map(|extreme| vec![extreme; policy.problem.dimensions().len()]));
             let line = |x: &Vec<i32>| x.iter().map(i32::to_string).collect::<Vec<_>>().join(" ") + "\n";
             let found = actions(&mut command, &inputs.iter().map(line).collect::<String>());
             assert_eq!(found.len(), inputs.len(), "{name}: lines of output");

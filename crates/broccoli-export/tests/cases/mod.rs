@@ -27,9 +27,12 @@ pub const HOSTILE: [&str; 14] = [
 
 /// Policies by name.
 pub fn cases() -> Vec<(&'static str, Policy)> {
-    let car = tree_node(0, -0.45, tree_node(1, 0.01, leaf(1), leaf(0)), tree_node(1, -0.005, leaf(1), leaf(0)));
-    let extremes = [0.0, 5e-324, -5e-324, 0.1 + 0.2, 1e300, -1e300, f64::MAX, f64::MIN, f64::EPSILON, 1e-7, 1e22];
-    let comb = extremes.iter().enumerate().fold(leaf(0), |tree, (i, t)| tree_node(i % 2, *t, leaf(i % 3), tree));
+    let car =
+        tree_node(0, -0.45, tree_node(1, 0.01, leaf(1), leaf(0)), tree_node(1, -0.005, leaf(1), leaf(0)));
+    let extremes =
+        [0.0, 5e-324, -5e-324, 0.1 + 0.2, 1e300, -1e300, f64::MAX, f64::MIN, f64::EPSILON, 1e-7, 1e22];
+    let comb =
+        extremes.iter().enumerate().fold(leaf(0), |tree, (i, t)| tree_node(i % 2, *t, leaf(i % 3), tree));
     vec![
         ("the car", policy(&["position", "velocity"], &["left", "right"], car)),
         ("a leaf", policy(&["x"], &["a", "b"], leaf(1))),
@@ -49,7 +52,8 @@ pub fn hostile() -> Policy {
 
 /// A policy with these names.
 pub fn policy(dimensions: &[&str], actions: &[&str], tree: Tree) -> Policy {
-    let mut builder = Problem::builder().initial(vec![0.0; dimensions.len()]).objective(Objective::reach(100));
+    let mut builder =
+        Problem::builder().initial(vec![0.0; dimensions.len()]).objective(Objective::reach(100));
     for name in dimensions {
         builder = builder.dimension(*name, Thresholds::none());
     }
@@ -80,7 +84,9 @@ pub fn observations(policy: &Policy) -> Vec<Vec<f64>> {
             for other in 0..4 {
                 let mut x = background.next().unwrap().values().to_vec();
                 if other % 2 == 1 {
-                    x.iter_mut().enumerate().for_each(|(d, x)| *x = special[(i * 7 + d * 3 + other) % special.len()]);
+                    x.iter_mut()
+                        .enumerate()
+                        .for_each(|(d, x)| *x = special[(i * 7 + d * 3 + other) % special.len()]);
                 }
                 x[dimension] = *value;
                 observations.push(x);
@@ -104,7 +110,12 @@ fn random(depth: u32, dimensions: usize, actions: usize, seed: u64) -> Tree {
     grow(depth, dimensions, actions, &mut numbers)
 }
 
-fn grow(depth: u32, dimensions: usize, actions: usize, numbers: &mut impl Iterator<Item = (f64, f64)>) -> Tree {
+fn grow(
+    depth: u32,
+    dimensions: usize,
+    actions: usize,
+    numbers: &mut impl Iterator<Item = (f64, f64)>,
+) -> Tree {
     let (choice, threshold) = numbers.next().unwrap();
     if depth == 0 || choice < 0.1 {
         return leaf((choice * 1e6) as usize % actions);
