@@ -12,8 +12,9 @@ use clap::{Args, ValueEnum};
 
 use crate::Done;
 use crate::complaint::Complaint;
-use crate::files;
+use crate::file::TreeFile;
 use crate::numbers::whole;
+use crate::output;
 
 /// Write the tree of a saved result as a program, a picture or a document
 ///
@@ -69,19 +70,19 @@ enum ThemeName {
 impl Export {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let output = self.output.as_deref().unwrap_or(Path::new("-"));
-        let format = self.format(output)?;
+        let path = self.output.as_deref().unwrap_or(Path::new("-"));
+        let format = self.format(path)?;
         if self.fraction_bits.is_some() && format != Format::CFixed {
             return Err(Complaint::input("--fraction-bits works with --format c-fixed only"));
         }
-        let on_stdout = output == Path::new("-");
+        let on_stdout = path == Path::new("-");
         if on_stdout && format.is_binary() && io::stdout().is_terminal() {
             let message = format!("{} is not for a terminal", format.name().0);
             return Err(Complaint::input(message).help("name a file with --output"));
         }
-        files::check_apart("--output", output, &self.result)?;
-        let policy = Policy::new(&files::read_result(&self.result)?)
-            .map_err(|error| files::about(&self.result, error))?;
+        let file = TreeFile { option: "RESULT.json", path: &self.result };
+        file.check_apart("--output", path)?;
+        let policy = Policy::new(&file.result()?).map_err(|error| file.complaint(error))?;
         let theme = match self.theme {
             ThemeName::Auto => Theme::Auto,
             ThemeName::Light => Theme::Light,
@@ -90,7 +91,7 @@ impl Export {
         let mut options = Options { theme, ..Options::default() };
         options.fraction_bits = self.fraction_bits.unwrap_or(options.fraction_bits);
         let bytes = format.export(&policy, options).map_err(|error| Complaint::input(error.to_string()))?;
-        files::write("--output", output, &bytes)?;
+        output::write("--output", path, &bytes)?;
         Ok(0)
     }
 

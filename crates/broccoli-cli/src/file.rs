@@ -36,6 +36,25 @@ impl TreeFile<'_> {
         })
     }
 
+    /// The whole result in it; a tree alone does not say what it is for.
+    pub fn result(&self) -> Result<ResultJson, Complaint> {
+        match self.saved()? {
+            Saved::Result(result) => Ok(*result),
+            Saved::Tree(_) => Err(self
+                .complaint("it holds a tree alone, which does not say what problem it is for")
+                .help("a result is what `broccoli solve --json` prints and `broccoli solve --save` writes")),
+        }
+    }
+
+    /// Refuses to write over the file.
+    pub fn check_apart(&self, option: &str, written: &Path) -> Result<(), Complaint> {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        if canonical(written).is_some_and(|written| canonical(self.path) == Some(written)) {
+            return Err(Complaint::input(format!("{option} {written:?} would overwrite {}", self.option)));
+        }
+        Ok(())
+    }
+
     /// Its tree, checked against a problem.
     pub fn tree(&self, saved: &Saved, problem: &Problem) -> Result<Tree, Complaint> {
         match saved {

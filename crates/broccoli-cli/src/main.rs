@@ -8,13 +8,13 @@ mod complaint;
 mod environments;
 mod export;
 mod file;
-mod files;
 mod numbers;
 mod output;
 mod problem;
 mod progress;
 mod prove;
 mod searching;
+mod report;
 mod simulate;
 mod solve;
 mod starts;
@@ -41,6 +41,9 @@ Examples:
   broccoli solve mountain-car --json > best.json
   broccoli prove best.json                   is it optimal, or by how much not
   broccoli simulate mountain-car best.json --trace trace.csv";
+  broccoli simulate mountain-car best.json --trace trace.csv
+  broccoli export best.json -o policy.c
+  broccoli report best.json -o report.html";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -48,6 +51,7 @@ enum Command {
     Prove(prove::Prove),
     Simulate(simulate::Simulate),
     Export(export::Export),
+    Report(report::Report),
     Environments(environments::Environments),
 }
 
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         Command::Prove(prove) => prove.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Export(export) => export.run(),
+        Command::Report(report) => report.run(),
         Command::Environments(environments) => environments.run(),
     };
     match done {

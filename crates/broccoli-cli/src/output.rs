@@ -1,6 +1,8 @@
 //! Writing results. A reader that went away (`| head`) is no error; a full disk is.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -14,10 +16,28 @@ pub fn print(text: &str) -> Result<(), Complaint> {
 
 /// Writes one JSON value and a line end to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<(), Complaint> {
-    let mut text = serde_json::to_string(value)
+    print(&json(value)?)
+}
+
+fn json(value: &impl Serialize) -> Result<String, Complaint> {
+    let text = serde_json::to_string(value)
         .map_err(|error| Complaint::other(format!("the result cannot be written as JSON: {error}")))?;
-    text.push('\n');
-    print(&text)
+    Ok(text + "\n")
+}
+
+/// Writes a file that `option` names; `-` is standard output.
+pub fn write(option: &str, path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
+    if path == Path::new("-") {
+        let mut out = io::stdout().lock();
+        return check("standard output", out.write_all(bytes).and_then(|()| out.flush()));
+    }
+    fs::write(path, bytes)
+        .map_err(|error| Complaint::input(format!("{option} {path:?} cannot be written: {error}")))
+}
+
+/// Writes one JSON value and a line end to a file that `option` names.
+pub fn write_json(option: &str, path: &Path, value: &impl Serialize) -> Result<(), Complaint> {
+    write(option, path, json(value)?.as_bytes())
 }
 
 /// Turns a failure to write into a complaint that names the place.

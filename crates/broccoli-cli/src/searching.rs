@@ -4,9 +4,12 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use broccoli_core::problem::Problem;
-use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Search, StartError, Status, explain};
+use broccoli_core::search::{
+    Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Status, explain,
+};
 use broccoli_core::tree::Tree;
 use broccoli_environments::Environment;
+use broccoli_export::history::{History, Moment};
 use clap::{Args, ValueEnum};
 
 use crate::complaint::Complaint;
@@ -67,6 +70,8 @@ pub struct Searched {
     pub seconds: f64,
     /// Which of several initial states are to blame if no tree exists.
     pub explanation: Option<Explanation>,
+    /// When better trees were found and bounds proved.
+    pub history: Vec<Moment>,
 }
 
 impl SearchOptions {
@@ -98,11 +103,15 @@ impl SearchOptions {
         }
         let stopper = Stopper::new(self.time_limit)?;
         let mut progress = Progress::start(self.progress, io::stderr().is_terminal());
-        if let Some(progress) = &mut progress {
-            search = search.observer(progress);
-        }
         let started = Instant::now();
-        let found = search.stop(&stopper).run();
+        let mut history = History::new(move || started.elapsed().as_secs_f64());
+        let mut observer = |event: Event<'_>| {
+            history.notify(event);
+            if let Some(progress) = &mut progress {
+                progress.notify(event);
+            }
+        };
+        let found = search.observer(&mut observer).stop(&stopper).run();
         let seconds = started.elapsed().as_secs_f64();
         let explanation = match &found {
             Ok(Outcome { status: Status::Infeasible, statistics, .. })
@@ -115,7 +124,7 @@ impl SearchOptions {
             _ => None,
         };
         drop(progress);
-        Ok(Searched { found, seconds, explanation })
+        Ok(Searched { found, seconds, explanation, history: history.into_moments() })
     }
 
     /// The engine that was asked for; none leaves the choice to the library.

@@ -14,6 +14,7 @@ use broccoli_export::simulation::Simulation;
 use clap::Args;
 
 use self::runs::Interrupted;
+pub use self::runs::run_quietly;
 
 use crate::Done;
 use crate::complaint::{Complaint, note};

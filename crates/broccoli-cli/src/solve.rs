@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use broccoli_export::history::Moment;
 use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
 use broccoli_export::text;
 use clap::Args;
@@ -12,6 +13,7 @@ use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
+use crate::report;
 use crate::searching::{SearchError, SearchOptions, Searched};
 
 /// Find the best tree, the smallest among the best, and prove it
@@ -39,6 +41,14 @@ pub struct Solve {
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Write the result to a file, as --json would print it
+    #[arg(long, value_name = "FILE.json")]
+    save: Option<PathBuf>,
+
+    /// Write a report to look at: one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -48,6 +58,7 @@ Examples:
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
+  broccoli solve cartpole --save best.json --report best.html
 
 Exit codes:
   0  an optimal tree was found        1  the system failed, or anything else went wrong
@@ -74,27 +85,38 @@ impl Solve {
                 (SearchError::Options(complaint), _) => complaint,
             })?;
 
-        let Searched { found, seconds, explanation } = searched;
+        let Searched { found, seconds, explanation, history } = searched;
         match found {
             Ok(outcome) => {
-                if self.json {
-                    let result = ResultJson::new(system, &problem, &outcome, seconds);
-                    output::print_json(&result.explained(explanation.as_ref()))?;
-                } else {
-                    let why = explanation.map(|why| text::explanation(&problem, &why)).unwrap_or_default();
-                    output::print(&(text::outcome(&problem, &outcome, seconds) + &why))?;
-                }
+                let why = explanation.as_ref().map(|why| text::explanation(&problem, why));
+                let summary = text::outcome(&problem, &outcome, seconds) + &why.unwrap_or_default();
+                let result = ResultJson::new(system, &problem, &outcome, seconds);
+                self.output(result.explained(explanation.as_ref()), history, &summary)?;
                 Ok(code(outcome.status.into()))
             }
             Err(failure) => {
-                if self.json {
-                    output::print_json(&ResultJson::failed(system, &problem, &failure, seconds))?;
-                } else {
-                    output::print(&text::failure(&problem, &failure, seconds))?;
-                }
+                let result = ResultJson::failed(system, &problem, &failure, seconds);
+                self.output(result, history, &text::failure(&problem, &failure, seconds))?;
                 Err(Complaint::other(failure.to_string()))
             }
         }
+    }
+
+    /// Prints the result, as JSON or as the `summary`, and writes the files that were asked for.
+    fn output(&self, result: ResultJson, history: Vec<Moment>, summary: &str) -> Result<(), Complaint> {
+        let result = ResultJson { history, command: report::command(), ..result };
+        if self.json {
+            output::print_json(&result)?;
+        } else {
+            output::print(summary)?;
+        }
+        if let Some(path) = &self.save {
+            output::write_json("--save", path, &result)?;
+        }
+        if let Some(path) = &self.report {
+            report::write("--report", path, &result)?;
+        }
+        Ok(())
     }
 }
 

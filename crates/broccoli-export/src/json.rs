@@ -8,6 +8,8 @@ use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Sta
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
 
+use crate::history::Moment;
+
 /// The version of the format that is written and read here.
 pub const VERSION: u32 = 1;
 
@@ -276,6 +278,12 @@ pub struct ResultJson {
     /// What the search did, in more detail.
     #[serde(default)]
     pub statistics: StatisticsJson,
+    /// When better trees were found and bounds proved, if somebody kept a record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Moment>,
+    /// The command that gave this result, word by word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// What failed, if the status is `Error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -342,6 +350,8 @@ impl ResultJson {
             stopped_by: None,
             infeasible: None,
             statistics: statistics.into(),
+            history: Vec::new(),
+            command: Vec::new(),
             error: None,
             problem: problem_json,
         }

@@ -50,6 +50,41 @@ pub fn verdict(problem: &Problem, status: StatusJson, best: Option<&Solution>, b
     }
 }
 
+/// What is proved, in one sentence.
+///
+/// ```
+/// # use broccoli_core::problem::{Objective, Problem, Thresholds};
+/// # use broccoli_core::{search::Solution, tree::Tree};
+/// # use broccoli_export::{json::StatusJson, text::headline};
+/// # let problem = Problem::builder().dimension("x", Thresholds::list([1.0])?).action("a", 0.0)
+/// #     .action("b", 1.0).initial([0.0]).objective(Objective::reach(9)).depth(2).build()?;
+/// let best = Solution { tree: Tree::Leaf(0), value: 7 };
+/// assert_eq!(
+///     headline(&problem, StatusJson::Optimal, Some(&best), Some(7)),
+///     "Optimal: no tree of depth at most 2 on these thresholds reaches the goal in fewer than 7 steps."
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn headline(
+    problem: &Problem,
+    status: StatusJson,
+    best: Option<&Solution>,
+    bound: Option<u64>,
+) -> String {
+    let (within, all) = (within(problem.limits()), from_all(problem));
+    match (status, best, problem.objective()) {
+        (StatusJson::Optimal, Some(best), Objective::Reach { .. }) if best.value > 0 => {
+            let steps = counted(best.value, "step");
+            format!("Optimal: no tree {within} reaches the goal{all} in fewer than {steps}.")
+        }
+        (StatusJson::Optimal, Some(best), Objective::Survive { horizon }) if best.value < horizon => {
+            let steps = counted(best.value, "step");
+            format!("Optimal: no tree {within} survives more than {steps}{all}.")
+        }
+        _ => verdict(problem, status, best, bound),
+    }
+}
+
 /// The summary of a search whose black box failed after `seconds`; the failure itself is not in it.
 pub fn failure(problem: &Problem, failure: &Failure, seconds: f64) -> String {
     let verdict = unproved(problem, failure.best.as_ref(), None);

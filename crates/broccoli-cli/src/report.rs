@@ -1,0 +1,115 @@
+//! `broccoli report`: a result as one HTML file to look at.
+
+use std::path::{Path, PathBuf};
+
+use broccoli_core::problem::Problem;
+use broccoli_core::tree::Tree;
+use broccoli_environments::Environment;
+use broccoli_export::json::{ResultJson, SystemJson};
+use broccoli_export::policy::{Policy, PolicyError};
+use broccoli_export::report::{Fresh, Observed, Report as Page};
+use clap::Args;
+
+use crate::Done;
+use crate::complaint::Complaint;
+use crate::environments::find;
+use crate::file::TreeFile;
+use crate::output;
+use crate::simulate::run_quietly;
+
+/// Fresh initial states are sampled with this seed, which no default uses.
+const FRESH_SEED: u64 = 20_250_607;
+const FRESH_COUNT: usize = 1_000;
+/// The most steps spent on fresh initial states; with a long horizon there are fewer of them.
+const FRESH_STEPS: u64 = 20_000_000;
+
+/// Make a report of a saved result: one HTML file that needs nothing else
+///
+/// It shows the verdict, the tree, its traces over time and in the state space, an animation of the
+/// built-in environments, the course of the search and how robust the tree is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    /// The file with the result; - reads standard input
+    #[arg(value_name = "RESULT.json")]
+    result: PathBuf,
+
+    /// The file to write; - writes to standard output
+    #[arg(long, short, value_name = "FILE.html")]
+    output: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  broccoli solve mountain-car --samples 5 --save best.json
+  broccoli report best.json -o report.html
+  broccoli solve mountain-car --report report.html";
+
+impl Report {
+    /// Runs the command.
+    pub fn run(&self) -> Done {
+        let file = TreeFile { option: "RESULT.json", path: &self.result };
+        file.check_apart("--output", &self.output)?;
+        let html = html(&file.result()?).map_err(|what| file.complaint(what))?;
+        output::write("--output", &self.output, html.as_bytes())?;
+        Ok(0)
+    }
+}
+
+/// Writes a report of a result that is at hand to the file that `option` names.
+pub fn write(option: &str, path: &Path, result: &ResultJson) -> Result<(), Complaint> {
+    let html = html(result).map_err(|what| Complaint::other(format!("{option}: {what}")))?;
+    output::write(option, path, html.as_bytes())
+}
+
+/// The command that is running, as one would type it.
+pub fn command() -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("broccoli".to_owned()).chain(words).collect()
+}
+
+/// The report, or what is wrong with the result.
+fn html(result: &ResultJson) -> Result<String, String> {
+    let mut page = Page { result, observed: None, fresh: None, note: None };
+    match Policy::new(result) {
+        Ok(policy) => {
+            let SystemJson::Environment(name) = &result.problem.system;
+            match find(name) {
+                Ok(environment) => run(&mut page, &policy, environment)?,
+                Err(_) => {
+                    page.note = Some(format!("The system {name:?} cannot be run here: no traces are shown."))
+                }
+            }
+        }
+        Err(PolicyError::NoTree(_)) => {}
+        Err(error) => return Err(error.to_string()),
+    }
+    page.html().map_err(|error| error.to_string())
+}
+
+/// Runs the tree from its own and from fresh initial states.
+fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Result<(), String> {
+    let problem = &policy.problem;
+    let dimensions = environment.dimensions.len();
+    let fits = problem.dimensions().len() == dimensions
+        && problem.actions().len() == environment.actions.len()
+        && problem.initial_states().iter().all(|state| state.values().len() == dimensions);
+    if !fits {
+        return Err(format!("its problem is not about {} as it is", environment.name));
+    }
+    let observed = Observed::run(problem, environment, &policy.tree).map_err(|error| error.to_string())?;
+    page.observed = Some(observed);
+    page.fresh = Some(fresh(problem, environment, &policy.tree)?);
+    Ok(())
+}
+
+fn fresh(problem: &Problem, environment: &Environment, tree: &Tree) -> Result<Fresh, String> {
+    let horizon = problem.objective().horizon();
+    let count = FRESH_COUNT.min((FRESH_STEPS / horizon.max(1)) as usize).max(10);
+    let thresholds = problem.dimensions().iter().map(|d| d.thresholds.clone()).collect();
+    let states = environment.sample(count, FRESH_SEED);
+    let fresh = environment.problem_with(thresholds, states).objective(problem.objective()).build();
+    let fresh = fresh.map_err(|error| error.to_string())?;
+    let runs = run_quietly(&fresh, environment, tree).map_err(|error| error.to_string())?;
+    Ok(Fresh { seed: FRESH_SEED, runs })
+}

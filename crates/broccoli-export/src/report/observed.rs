@@ -1,0 +1,235 @@
+//! What is seen when a tree runs from every initial state: traces to be drawn, and facts about every
+//! node, which are counted over all states, whether drawn or not.
+
+use broccoli_core::problem::{Objective, Problem, RunError, SystemFactory};
+use broccoli_core::tree::{Trace, Tree};
+use serde::Serialize;
+
+use crate::simulation::EndJson;
+
+/// The most states of all traces together that a report holds, besides the deciding trace.
+const MOST_STATES: usize = 50_000;
+/// The most states of the deciding trace.
+const MOST_DECIDING: usize = 20_000;
+/// The most traces that a report draws.
+const MOST_TRACES: usize = 200;
+
+/// The traces of a tree, thinned for drawing, and exact facts about its nodes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Observed {
+    /// The traces that are drawn.
+    pub traces: Vec<DrawnTrace>,
+    /// How many there are in all.
+    pub trace_count: usize,
+    /// The states of all traces in all.
+    pub state_count: u64,
+    /// The index in `traces` of the one that decides the value.
+    pub deciding: usize,
+    /// The nodes in preorder.
+    pub nodes: Vec<Visits>,
+    /// The value over all initial states.
+    pub value: Option<u64>,
+}
+
+/// A trace with every `stride`-th state, and the last one.
+#[derive(Clone, Debug, Serialize)]
+pub struct DrawnTrace {
+    /// The index of its initial state.
+    pub initial: usize,
+    /// The actions applied.
+    pub steps: u64,
+    /// What ended it.
+    pub end: EndJson,
+    /// Its value, if it has one.
+    pub value: Option<u64>,
+    /// From one state to the next, in steps.
+    pub stride: usize,
+    /// The states, a list per dimension, rounded to six digits.
+    pub states: Vec<Vec<f64>>,
+    /// The leaf that each state came to, an index of nodes; none for the last state.
+    pub leaves: Vec<Option<usize>>,
+}
+
+/// What passed a node, over all traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Visits {
+    /// How many states.
+    pub states: u64,
+    /// How many of them found the predicate true.
+    pub yes: u64,
+    /// The first and the last step, over all traces.
+    pub steps: Option<(u64, u64)>,
+    /// The smallest value of its dimension that was at least the threshold.
+    pub least_yes: Option<f64>,
+    /// The largest value of its dimension that was below the threshold.
+    pub most_no: Option<f64>,
+}
+
+impl Observed {
+    /// Runs `tree` from every initial state of `problem`.
+    ///
+    /// # Errors
+    /// When the system fails.
+    pub fn run(problem: &Problem, factory: &dyn SystemFactory, tree: &Tree) -> Result<Observed, RunError> {
+        let count = problem.initial_states().len();
+        let most = (MOST_STATES / count.min(MOST_TRACES)).max(2);
+        let mut nodes = vec![Visits::default(); 2 * tree.size() as usize + 1];
+        let mut traces: Vec<DrawnTrace> = Vec::new();
+        let mut state_count = 0;
+        let mut worst: Option<(Option<u64>, DrawnTrace)> = None;
+        for initial in 0..count {
+            let trace = Trace::run(problem, factory, tree, initial)?;
+            state_count += trace.states.len() as u64;
+            let leaves = visit(tree, &trace, &mut nodes);
+            let value = trace.value(problem.objective());
+            if worst.as_ref().is_none_or(|(before, _)| is_worse(problem.objective(), value, *before)) {
+                worst = Some((value, drawn(problem, initial, &trace, &leaves, MOST_DECIDING)));
+            }
+            if initial < MOST_TRACES {
+                traces.push(drawn(problem, initial, &trace, &leaves, most));
+            }
+        }
+        let mut observed =
+            Observed { traces, trace_count: count, state_count, deciding: 0, nodes, value: None };
+        if let Some((value, deciding)) = worst {
+            observed.value = value;
+            observed.deciding = deciding.initial.min(observed.traces.len());
+            match observed.traces.get_mut(observed.deciding) {
+                Some(trace) => *trace = deciding,
+                None => observed.traces.push(deciding),
+            }
+        }
+        Ok(observed)
+    }
+
+    /// The largest distance between drawn states, in steps.
+    pub fn coarsest(&self) -> usize {
+        self.traces.iter().map(|trace| trace.stride).max().unwrap_or(1)
+    }
+}
+
+fn is_worse(objective: Objective, value: Option<u64>, than: Option<u64>) -> bool {
+    match (objective, value, than) {
+        (_, None, Some(_)) => true,
+        (_, _, None) => false,
+        (Objective::Reach { .. }, Some(value), Some(than)) => value > than,
+        (Objective::Survive { .. }, Some(value), Some(than)) => value < than,
+    }
+}
+
+/// Follows every state of a trace through the tree and returns the leaves they come to.
+fn visit(tree: &Tree, trace: &Trace, nodes: &mut [Visits]) -> Vec<Option<usize>> {
+    let states = trace.states.iter().zip(0..);
+    let leaf = |state: &broccoli_core::tree::TraceStep, step: u64, nodes: &mut [Visits]| {
+        let (mut tree, mut index) = (tree, 0);
+        loop {
+            let visits = &mut nodes[index];
+            visits.states += 1;
+            visits.steps = Some(visits.steps.map_or((step, step), |(a, b)| (a.min(step), b.max(step))));
+            let Tree::Node { dimension, threshold, yes, no } = tree else { return index };
+            let value = state.observation[*dimension];
+            if value >= *threshold {
+                visits.yes += 1;
+                visits.least_yes = Some(visits.least_yes.map_or(value, |least| least.min(value)));
+                (tree, index) = (yes, index + 1);
+            } else {
+                visits.most_no = Some(visits.most_no.map_or(value, |most| most.max(value)));
+                (tree, index) = (no, index + 2 + 2 * yes.size() as usize);
+            }
+        }
+    };
+    states.map(|(state, step)| state.action.map(|_| leaf(state, step, nodes))).collect()
+}
+
+fn drawn(
+    problem: &Problem,
+    initial: usize,
+    trace: &Trace,
+    leaves: &[Option<usize>],
+    most: usize,
+) -> DrawnTrace {
+    let last = trace.states.len() - 1;
+    let stride = last.div_ceil(most).max(1);
+    let kept: Vec<usize> = (0..last).step_by(stride).chain([last]).collect();
+    let dimension = |d: usize| kept.iter().map(|&i| rounded(trace.states[i].observation[d])).collect();
+    DrawnTrace {
+        initial,
+        steps: trace.steps(),
+        end: trace.end.into(),
+        value: trace.value(problem.objective()),
+        stride,
+        states: (0..problem.dimensions().len()).map(dimension).collect(),
+        leaves: kept.iter().map(|&i| leaves[i]).collect(),
+    }
+}
+
+/// Six significant digits; infinities, which JSON does not have, become very large numbers.
+fn rounded(value: f64) -> f64 {
+    let text = format!("{value:.5e}");
+    text.parse::<f64>().unwrap_or(value).clamp(f64::MIN, f64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use broccoli_environments::{CARTPOLE, MOUNTAIN_CAR};
+
+    fn car() -> Tree {
+        let side = |t| Tree::node(1, t, Tree::Leaf(1), Tree::Leaf(0));
+        Tree::node(0, -0.45, side(0.01), side(-0.005))
+    }
+
+    #[test]
+    fn counts_are_those_of_the_trace() {
+        let problem = MOUNTAIN_CAR.problem().build().unwrap();
+        let observed = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap();
+        assert_eq!((observed.value, observed.state_count), (Some(104), 105));
+        let [root, left, right] = [0, 1, 4].map(|i| observed.nodes[i]);
+        assert_eq!((root.states, root.steps), (104, Some((0, 103))));
+        assert_eq!((left.states, right.states), (root.yes, root.states - root.yes));
+        assert_eq!(observed.nodes.iter().skip(2).take(2).map(|n| n.states).sum::<u64>(), left.states);
+        let trace = Trace::run(&problem, &MOUNTAIN_CAR, &car(), 0).unwrap();
+        let positions = || trace.states.iter().filter(|s| s.action.is_some()).map(|s| s.observation[0]);
+        assert_eq!(root.least_yes, positions().filter(|x| *x >= -0.45).min_by(f64::total_cmp));
+        assert_eq!(root.most_no, positions().filter(|x| *x < -0.45).max_by(f64::total_cmp));
+        assert_eq!(observed.traces[0].leaves.len(), 105);
+        assert!(observed.traces[0].leaves[..104].iter().all(|leaf| [2, 3, 5, 6].map(Some).contains(leaf)));
+    }
+
+    #[test]
+    fn a_threshold_may_move_within_its_interval_and_no_further() {
+        let problem = MOUNTAIN_CAR.problem().build().unwrap();
+        let root = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap().nodes[0];
+        let run = |threshold: f64| {
+            let Tree::Node { yes, no, .. } = car() else { unreachable!() };
+            Trace::run(&problem, &MOUNTAIN_CAR, &Tree::node(0, threshold, *yes, *no), 0).unwrap()
+        };
+        let (low, high) = (root.most_no.unwrap(), root.least_yes.unwrap());
+        assert_eq!(run(low.next_up()), run(-0.45));
+        assert_eq!(run(high), run(-0.45));
+        assert_ne!(run(low), run(-0.45));
+        assert_ne!(run(high.next_up()), run(-0.45));
+    }
+
+    #[test]
+    fn long_traces_are_thinned_except_the_deciding_one() {
+        let states = CARTPOLE.sample(100, 1);
+        let problem = CARTPOLE.problem_with(CARTPOLE.grids(None).unwrap(), states).build().unwrap();
+        let right = Tree::node(3, -0.2, Tree::Leaf(1), Tree::Leaf(0));
+        let tree = Tree::node(2, 0.0, right.clone(), Tree::node(3, 0.2, Tree::Leaf(1), Tree::Leaf(0)));
+        let observed = Observed::run(&problem, &CARTPOLE, &tree).unwrap();
+        assert_eq!(observed.trace_count, 100);
+        let drawn: usize = observed.traces.iter().map(|trace| trace.leaves.len()).sum();
+        assert!(drawn <= MOST_STATES + MOST_DECIDING + 200, "{drawn} states");
+        assert_eq!(observed.traces[observed.deciding].value, observed.value);
+        assert_eq!(observed.traces[observed.deciding].stride, 1);
+    }
+
+    #[test]
+    fn numbers_for_drawing() {
+        assert_eq!(
+            [0.1 + 0.2, -1234567.0, f64::INFINITY, 0.0].map(rounded),
+            [0.3, -1234570.0, f64::MAX, 0.0]
+        );
+    }
+}

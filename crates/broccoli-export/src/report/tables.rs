@@ -1,0 +1,195 @@
+//! The parts of a report that are plain HTML: facts, tables, how to run it again.
+
+use broccoli_core::problem::{Objective, Problem};
+use broccoli_core::tree::Tree;
+
+use super::observed::{Observed, Visits};
+use crate::drawing::{Layout, escaped};
+use crate::json::{ObjectiveJson, ResultJson};
+use crate::number::{counted, duration, grouped};
+use crate::simulation::Run;
+
+/// Runs of the tree from initial states that it was not made for.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    /// The seed of the samples.
+    pub seed: u64,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+/// The most important numbers.
+pub(super) fn facts(result: &ResultJson) -> String {
+    let what = match result.objective {
+        ObjectiveJson::Reach => "steps to the goal",
+        ObjectiveJson::Survive => "steps survived",
+    };
+    let states = result.problem.initial_states.len() as u64;
+    let worst = if states > 1 { ", worst case" } else { "" };
+    let mut facts = Vec::new();
+    if let Some(value) = result.value {
+        facts.push((grouped(value), format!("{what}{worst}")));
+    }
+    if let Some(bound) = result.bound.filter(|bound| Some(*bound) != result.value) {
+        facts.push((grouped(bound), "proved bound".to_owned()));
+    }
+    if let (Some(size), Some(depth)) = (result.size, result.depth) {
+        facts.push((grouped(size), format!("predicates, depth {depth}")));
+    }
+    facts.push((grouped(states), if states == 1 { "initial state" } else { "initial states" }.to_owned()));
+    facts.push((grouped(result.queries), "queries of the system".to_owned()));
+    facts.push((duration(result.seconds), format!("by {}", result.engine)));
+    let item = |(number, what): &(String, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(what), escaped(number))
+    };
+    format!("<dl class=\"facts\">{}</dl>", facts.iter().map(item).collect::<String>())
+}
+
+/// How far each threshold can move without any trace changing.
+pub(super) fn robustness(problem: &Problem, tree: Option<&Tree>, observed: Option<&Observed>) -> String {
+    let (Some(tree), Some(observed)) = (tree, observed) else {
+        return "<p class=\"note\">There are no traces to judge by.</p>".to_owned();
+    };
+    let mut thresholds = Vec::new();
+    preorder(tree, &mut thresholds);
+    let layout = Layout::new(problem, tree);
+    let rows = thresholds.iter().zip(&layout.nodes).zip(&observed.nodes).enumerate();
+    let rows = rows.filter_map(|(i, ((threshold, node), visits))| {
+        let threshold = (*threshold)?;
+        Some(format!(
+            "<tr data-row=\"{i}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&node.full_label),
+            grouped(visits.states),
+            interval(visits),
+            nearest(visits, threshold)
+        ))
+    });
+    let rows: String = rows.collect();
+    if rows.is_empty() {
+        return "<p>The tree is a single action: there is no threshold.</p>".to_owned();
+    }
+    format!(
+        "<p>Any threshold, or all of them at once, can move within its interval and every trace stays the \
+         same, state by state.</p><div class=\"scroll\"><table><thead><tr><th scope=\"col\">predicate</th>\
+         <th scope=\"col\">states</th><th scope=\"col\">same traces within</th><th scope=\"col\">nearest value \
+         seen</th></tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+}
+
+/// The thresholds in preorder, none for a leaf.
+fn preorder(tree: &Tree, thresholds: &mut Vec<Option<f64>>) {
+    match tree {
+        Tree::Leaf(_) => thresholds.push(None),
+        Tree::Node { threshold, yes, no, .. } => {
+            thresholds.push(Some(*threshold));
+            preorder(yes, thresholds);
+            preorder(no, thresholds);
+        }
+    }
+}
+
+fn interval(visits: &Visits) -> String {
+    match (visits.most_no, visits.least_yes) {
+        (None, None) => "anything: no state comes here".to_owned(),
+        (Some(low), None) => format!("above {}", six(low)),
+        (None, Some(high)) => format!("up to {}", six(high)),
+        (Some(low), Some(high)) => format!("({}, {}]", six(low), six(high)),
+    }
+}
+
+fn nearest(visits: &Visits, threshold: f64) -> String {
+    let seen = [visits.most_no, visits.least_yes].into_iter().flatten();
+    let nearest = seen.min_by(|a, b| (a - threshold).abs().total_cmp(&(b - threshold).abs()));
+    nearest
+        .map_or("none".to_owned(), |value| format!("{}, {} away", six(value), six((value - threshold).abs())))
+}
+
+/// What became of fresh initial states.
+pub(super) fn fresh(result: &ResultJson, problem: &Problem, fresh: Option<&Fresh>) -> String {
+    let Some(fresh) = fresh.filter(|fresh| !fresh.runs.is_empty()) else {
+        return "<p class=\"note\">Nothing says from where fresh initial states would be drawn.</p>"
+            .to_owned();
+    };
+    let all = fresh.runs.len() as u64;
+    let mut values: Vec<u64> = fresh.runs.iter().filter_map(|run| run.value).collect();
+    values.sort_unstable();
+    let share = |count: usize| {
+        let percent = 100.0 * count as f64 / all as f64;
+        format!("{} of {} ({percent:.1} %)", grouped(count as u64), grouped(all))
+    };
+    let horizon = counted(problem.objective().horizon(), "step");
+    let value = result.value.unwrap_or_default();
+    let mut rows = match problem.objective() {
+        Objective::Reach { .. } => vec![
+            (format!("reach the goal within {horizon}"), share(values.len())),
+            (
+                format!("in at most {}, as proved for the given ones", counted(value, "step")),
+                share(values.partition_point(|v| *v <= value)),
+            ),
+        ],
+        Objective::Survive { horizon: most } => vec![
+            (format!("survive all {horizon}"), share(values.len() - values.partition_point(|v| *v < most))),
+            (
+                format!("at least {}, as proved for the given ones", counted(value, "step")),
+                share(values.len() - values.partition_point(|v| *v < value)),
+            ),
+        ],
+    };
+    if let (Some(first), Some(last)) = (values.first(), values.last()) {
+        let spread = [*first, values[values.len() / 2], *last].map(grouped).join(" / ");
+        rows.push(("fewest / median / most steps".to_owned(), spread));
+    }
+    let rows: String = rows
+        .iter()
+        .map(|(what, how_many)| format!("<tr><th scope=\"row\">{what}</th><td>{how_many}</td></tr>"))
+        .collect();
+    format!(
+        "<p>{} initial states drawn anew (seed {}) that the search did not know. The proof is about the given \
+         ones alone; this is a measurement.</p><table><tbody>{rows}</tbody></table>",
+        grouped(all),
+        fresh.seed
+    )
+}
+
+/// What the search did.
+pub(super) fn statistics(result: &ResultJson) -> String {
+    let mut rows = vec![("engine", result.engine.clone()), ("status", result.status.name().to_owned())];
+    let mut count = |what, number: Option<u64>| rows.extend(number.map(|number| (what, grouped(number))));
+    count("queries", Some(result.queries));
+    count("queries that any proof needs", result.necessary_queries);
+    count("more queries to choose one of the best trees", Some(result.queries_canonical).filter(|n| *n > 0));
+    count("traces run", Some(result.traces));
+    count("trees considered", Some(result.trees).filter(|n| *n > 0));
+    rows.push(("time", duration(result.seconds)));
+    rows.extend(result.error.clone().map(|error| ("error", error)));
+    let row = |(what, value): &(&str, String)| {
+        format!("<tr><th scope=\"row\">{what}</th><td>{}</td></tr>", escaped(value))
+    };
+    format!("<table><tbody>{}</tbody></table>", rows.iter().map(row).collect::<String>())
+}
+
+/// The command that gave the result.
+pub(super) fn command(result: &ResultJson) -> String {
+    if result.command.is_empty() {
+        return "<p>The result does not say which command gave it; the problem below holds everything.</p>"
+            .to_owned();
+    }
+    let line: Vec<String> = result.command.iter().map(|word| quoted(word)).collect();
+    format!("<pre id=\"command\" tabindex=\"0\">{}</pre>", escaped(&line.join(" ")))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A number for a table.
+fn six(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let plain = rounded.to_string();
+    if plain.len() <= 12 { plain } else { format!("{rounded:e}") }
+}
