@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
+
 from observations import observations
 
 model = onnx.load(sys.argv[1])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import blark
 from blark import transform as st
+
 from observations import observations
 
 
@@ -25,7 +26,11 @@ def run(statements: st.StatementList | None, variables: dict[str, float]) -> Non
             ):
                 variables[name(variable)] = int(integer.value)
             case st.IfStatement(else_ifs=[], else_clause=st.ElseClause() as otherwise):
-                chosen = statement.statements if holds(statement.if_expression, variables) else otherwise.statements
+                chosen = (
+                    statement.statements
+                    if holds(statement.if_expression, variables)
+                    else otherwise.statements
+                )
                 run(chosen, variables)
             case _:
                 raise SystemExit(f"cannot run {statement}")
@@ -49,7 +54,11 @@ def main() -> None:
     """Parse, then run on every observation."""
     source = blark.parse_source_code(Path(sys.argv[1]).read_text(encoding="utf-8")).transform()
     match source.items:
-        case [st.Function(declarations=[st.InputDeclarations() as inputs], body=st.StatementList() as body) as function]:
+        case [
+            st.Function(
+                declarations=[st.InputDeclarations() as inputs], body=st.StatementList() as body
+            ) as function
+        ]:
             pass
         case _:
             raise SystemExit("not one function with inputs and a body")

@@ -4,6 +4,8 @@
 //! `cargo xtask bench` hands over to the package `broccoli-bench`. Every area of tests is a file of its own.
 
 mod bench;
+mod debian;
+mod exports;
 mod files;
 mod planted;
 mod promises;

@@ -1,4 +1,4 @@
-//! The Python tests: Gymnasium itself, in a virtual environment of its own in the target folder.
+//! The Python tests, in a virtual environment of its own in the target folder.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,12 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::debian;
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, works};
 
-const NOT_READY: &str = "the virtual environment is not ready";
+pub(crate) const NOT_READY: &str = "the virtual environment is not ready";
 
-/// Makes the virtual environment with the packages of `tests/gymnasium/requirements.txt`, unless it is there.
+/// Makes the virtual environment with the packages of `tests/requirements.txt`, unless it is there.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
     let environment = Environment::new(workspace);
     if environment.is_ready() {
@@ -28,7 +29,7 @@ pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
     run(workspace.command("python3").args(["-m", "venv"]).arg(&environment.folder))?;
     let mut pip = workspace.command(environment.program("python"));
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"]);
-    run(pip.arg(folder(workspace).join("requirements.txt")))?;
+    run(pip.arg(requirements(workspace)))?;
     fs::write(environment.stamp(), environment.requirements())
         .with_context(|| format!("writing {}", environment.stamp().display()))?;
     Ok(Outcome::Passed)
@@ -58,7 +59,7 @@ pub(crate) fn gymnasium(workspace: &Workspace) -> Result<Outcome> {
     let example = ["--package", "broccoli-environments", "--example", "transitions"];
     run(workspace.cargo(["build", "--release"]).args(example))?;
     let name = format!("transitions{}", std::env::consts::EXE_SUFFIX);
-    let mut pytest = environment.command(workspace, "pytest");
+    let mut pytest = environment.command(workspace, "pytest", "gymnasium");
     pytest.env("BROCCOLI_TRANSITIONS", workspace.target.join("release/examples").join(name));
     run(pytest.args(["-p", "no:cacheprovider", "."]))?;
     Ok(Outcome::Passed)
@@ -69,7 +70,9 @@ fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outc
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    run(environment.command(workspace, program).args(arguments))?;
+    for folder in ["gymnasium", "exports"] {
+        run(environment.command(workspace, program, folder).args(arguments))?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -79,41 +82,25 @@ fn install_python(workspace: &Workspace) -> Result<Result<(), String>> {
     if is_there() {
         return Ok(Ok(()));
     }
-    if !works(workspace.command("apt-get").arg("--version")) || !is_root() {
-        return Ok(Err(
-            "python3 with its module venv is missing: install the packages python3 and python3-venv, \
-                       or run as root where apt-get is"
-                .to_owned(),
-        ));
+    if let Err(why) = debian::install(workspace, &["python3", "python3-venv"])? {
+        return Ok(Err(format!("python3 with its module venv is missing: {why}")));
     }
-    let apt = || {
-        let mut apt = workspace.command("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        apt
-    };
-    run(apt().arg("update"))?;
-    run(apt().args(["install", "--yes", "python3", "python3-venv"]))?;
     Ok(if is_there() { Ok(()) } else { Err("python3 -m venv does not work here".to_owned()) })
 }
 
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
-}
-
-fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("tests/gymnasium")
+fn requirements(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("tests/requirements.txt")
 }
 
 /// The virtual environment.
-struct Environment {
+pub(crate) struct Environment {
     folder: PathBuf,
     requirements: Option<String>,
 }
 
 impl Environment {
-    fn new(workspace: &Workspace) -> Self {
-        let requirements = fs::read_to_string(folder(workspace).join("requirements.txt")).ok();
+    pub(crate) fn new(workspace: &Workspace) -> Self {
+        let requirements = fs::read_to_string(requirements(workspace)).ok();
         Environment { folder: workspace.target.join("venv"), requirements }
     }
 
@@ -127,24 +114,24 @@ impl Environment {
     }
 
     /// Whether exactly these requirements were installed here, and Python still runs.
-    fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         let installed = fs::read_to_string(self.stamp()).ok();
         installed.is_some()
             && installed == self.requirements
             && works(Command::new(self.program("python")).arg("--version"))
     }
 
-    fn program(&self, name: &str) -> PathBuf {
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
         let programs = if cfg!(windows) { "Scripts" } else { "bin" };
         self.folder.join(programs).join(name)
     }
 
-    /// A program of the environment, run where the Python files are, with its caches in the target folder.
-    fn command(&self, workspace: &Workspace, program: &str) -> Command {
+    /// A program of the environment, run in a folder of the tests, with its caches in the target folder.
+    pub(crate) fn command(&self, workspace: &Workspace, program: &str, folder: &str) -> Command {
         let mut command = workspace.command(self.program(program));
         let cache = self.folder.join("cache");
         command
-            .current_dir(folder(workspace))
+            .current_dir(workspace.root.join("tests").join(folder))
             .env("RUFF_CACHE_DIR", cache.join("ruff"))
             .env("MYPY_CACHE_DIR", cache.join("mypy"))
             .env("PYTHONPYCACHEPREFIX", cache.join("python"));

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{planted, promises, python, rust};
+use crate::{exports, planted, promises, python, rust};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
@@ -34,6 +34,9 @@ const STEPS: &[Step] = &[
     ("python: ruff format", python::ruff_format),
     ("python: mypy", python::mypy),
     ("python: gymnasium", python::gymnasium),
+    ("exports: set-up", exports::set_up),
+    ("exports: programs and pictures", exports::programs),
+    ("exports: report in Chromium", exports::report),
 ];
 
 /// Runs every step; true if none failed.

@@ -13,8 +13,8 @@ mod output;
 mod problem;
 mod progress;
 mod prove;
-mod searching;
 mod report;
+mod searching;
 mod simulate;
 mod solve;
 mod starts;
@@ -40,7 +40,6 @@ Examples:
   broccoli solve mountain-car                the best tree of depth 2
   broccoli solve mountain-car --json > best.json
   broccoli prove best.json                   is it optimal, or by how much not
-  broccoli simulate mountain-car best.json --trace trace.csv";
   broccoli simulate mountain-car best.json --trace trace.csv
   broccoli export best.json -o policy.c
   broccoli report best.json -o report.html";

@@ -62,10 +62,22 @@ pub fn write(option: &str, path: &Path, result: &ResultJson) -> Result<(), Compl
     output::write(option, path, html.as_bytes())
 }
 
-/// The command that is running, as one would type it.
+/// The command that is running, without the options that only say where its output goes.
 pub fn command() -> Vec<String> {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("broccoli".to_owned()).chain(words).collect()
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut command = vec!["broccoli".to_owned()];
+    while let Some(word) = words.next() {
+        match word.split('=').next() {
+            Some("--json" | "--progress") => {}
+            Some(option @ ("--save" | "--report")) => {
+                if option == word {
+                    words.next();
+                }
+            }
+            _ => command.push(word),
+        }
+    }
+    command
 }
 
 /// The report, or what is wrong with the result.

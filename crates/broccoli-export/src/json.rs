@@ -269,6 +269,12 @@ pub struct ResultJson {
     pub seconds: f64,
     /// The engine's name.
     pub engine: String,
+    /// When better trees were found and bounds proved, if somebody kept a record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Moment>,
+    /// The command that gave this result, word by word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// Why the search ended early, if the status is `Stopped`, for instance `"time limit"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
@@ -278,12 +284,6 @@ pub struct ResultJson {
     /// What the search did, in more detail.
     #[serde(default)]
     pub statistics: StatisticsJson,
-    /// When better trees were found and bounds proved, if somebody kept a record.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<Moment>,
-    /// The command that gave this result, word by word.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub command: Vec<String>,
     /// What failed, if the status is `Error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -3,6 +3,8 @@
 //! Graphviz and LaTeX are installed by `cargo xtask test`; where they are missing, their tests are
 //! skipped, loudly, unless `BROCCOLI_PYTHON` says that everything is there.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod cases;
 
 use std::fs;

@@ -5,6 +5,8 @@
 //! `cargo xtask test` installs them and names their Python in `BROCCOLI_PYTHON`; then nothing may be
 //! missing. Without, what is missing is skipped, loudly.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod cases;
 
 use std::fs;

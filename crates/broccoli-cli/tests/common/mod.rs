@@ -53,7 +53,8 @@ pub fn report(arguments: &[&str], output: &Output) -> String {
 /// Replaces the times and the counts, which are the engine's own business.
 pub fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| {
-        let line = ["queries", "trees", "traces", "seconds"].iter().fold(line.to_owned(), without_number);
+        let line = without_history(line);
+        let line = ["queries", "trees", "traces", "seconds"].iter().fold(line, without_number);
         let line = without_statistics(line);
         if let Some((_, purpose)) = line.split_once(" more to ") {
             return format!("         … more to {purpose}\n");
@@ -78,6 +79,17 @@ fn without_statistics(line: String) -> String {
             format!("{}{blank}…{}", &line[..start], &line[end..])
         }
         _ => line,
+    }
+}
+
+/// Replaces the history in a JSON object.
+fn without_history(line: &str) -> String {
+    match line.split_once("\"history\":[") {
+        Some((before, after)) => {
+            let after = after.split_once(']').map_or("", |(_, after)| after);
+            format!("{before}\"history\":[…]{after}")
+        }
+        None => line.to_owned(),
     }
 }
 

@@ -59,10 +59,12 @@ pub struct Visits {
     pub yes: u64,
     /// The first and the last step, over all traces.
     pub steps: Option<(u64, u64)>,
-    /// The smallest value of its dimension that was at least the threshold.
-    pub least_yes: Option<f64>,
-    /// The largest value of its dimension that was below the threshold.
-    pub most_no: Option<f64>,
+    /// The largest value of its dimension below the threshold that was seen here, and the smallest
+    /// at or above it.
+    pub seen: (Option<f64>, Option<f64>),
+    /// The same, only of states where the other child would have chosen another action. While the
+    /// threshold stays above the first and at most the second, every trace stays the same.
+    pub decisive: (Option<f64>, Option<f64>),
 }
 
 impl Observed {
@@ -120,25 +122,44 @@ fn is_worse(objective: Objective, value: Option<u64>, than: Option<u64>) -> bool
 /// Follows every state of a trace through the tree and returns the leaves they come to.
 fn visit(tree: &Tree, trace: &Trace, nodes: &mut [Visits]) -> Vec<Option<usize>> {
     let states = trace.states.iter().zip(0..);
-    let leaf = |state: &broccoli_core::tree::TraceStep, step: u64, nodes: &mut [Visits]| {
-        let (mut tree, mut index) = (tree, 0);
-        loop {
-            let visits = &mut nodes[index];
-            visits.states += 1;
-            visits.steps = Some(visits.steps.map_or((step, step), |(a, b)| (a.min(step), b.max(step))));
-            let Tree::Node { dimension, threshold, yes, no } = tree else { return index };
-            let value = state.observation[*dimension];
-            if value >= *threshold {
-                visits.yes += 1;
-                visits.least_yes = Some(visits.least_yes.map_or(value, |least| least.min(value)));
-                (tree, index) = (yes, index + 1);
-            } else {
-                visits.most_no = Some(visits.most_no.map_or(value, |most| most.max(value)));
-                (tree, index) = (no, index + 2 + 2 * yes.size() as usize);
-            }
+    let leaves = states.map(|(state, step)| {
+        state.action.map(|action| follow(tree, &state.observation, action, step, nodes))
+    });
+    leaves.collect()
+}
+
+/// Follows one state, which leads to `action`, and returns its leaf.
+fn follow(mut tree: &Tree, state: &[f64], action: usize, step: u64, nodes: &mut [Visits]) -> usize {
+    let mut index = 0;
+    loop {
+        let visits = &mut nodes[index];
+        visits.states += 1;
+        visits.steps = Some(visits.steps.map_or((step, step), |(a, b)| (a.min(step), b.max(step))));
+        let Tree::Node { dimension, threshold, yes, no } = tree else { return index };
+        let value = state[*dimension];
+        let holds = value >= *threshold;
+        let (child, other) = if holds { (yes, no) } else { (no, yes) };
+        narrow(&mut visits.seen, value, holds);
+        if other.action(state) != action {
+            narrow(&mut visits.decisive, value, holds);
         }
-    };
-    states.map(|(state, step)| state.action.map(|_| leaf(state, step, nodes))).collect()
+        if holds {
+            visits.yes += 1;
+            index += 1;
+        } else {
+            index += 2 + 2 * yes.size() as usize;
+        }
+        tree = child;
+    }
+}
+
+/// Moves one end of an interval to a value: the upper end if the value is above the threshold.
+fn narrow((low, high): &mut (Option<f64>, Option<f64>), value: f64, above: bool) {
+    if above {
+        *high = Some(high.map_or(value, |high| high.min(value)));
+    } else {
+        *low = Some(low.map_or(value, |low| low.max(value)));
+    }
 }
 
 fn drawn(
@@ -190,8 +211,8 @@ mod tests {
         assert_eq!(observed.nodes.iter().skip(2).take(2).map(|n| n.states).sum::<u64>(), left.states);
         let trace = Trace::run(&problem, &MOUNTAIN_CAR, &car(), 0).unwrap();
         let positions = || trace.states.iter().filter(|s| s.action.is_some()).map(|s| s.observation[0]);
-        assert_eq!(root.least_yes, positions().filter(|x| *x >= -0.45).min_by(f64::total_cmp));
-        assert_eq!(root.most_no, positions().filter(|x| *x < -0.45).max_by(f64::total_cmp));
+        assert_eq!(root.seen.0, positions().filter(|x| *x < -0.45).max_by(f64::total_cmp));
+        assert_eq!(root.seen.1, positions().filter(|x| *x >= -0.45).min_by(f64::total_cmp));
         assert_eq!(observed.traces[0].leaves.len(), 105);
         assert!(observed.traces[0].leaves[..104].iter().all(|leaf| [2, 3, 5, 6].map(Some).contains(leaf)));
     }
@@ -199,16 +220,18 @@ mod tests {
     #[test]
     fn a_threshold_may_move_within_its_interval_and_no_further() {
         let problem = MOUNTAIN_CAR.problem().build().unwrap();
-        let root = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap().nodes[0];
-        let run = |threshold: f64| {
-            let Tree::Node { yes, no, .. } = car() else { unreachable!() };
-            Trace::run(&problem, &MOUNTAIN_CAR, &Tree::node(0, threshold, *yes, *no), 0).unwrap()
-        };
-        let (low, high) = (root.most_no.unwrap(), root.least_yes.unwrap());
-        assert_eq!(run(low.next_up()), run(-0.45));
-        assert_eq!(run(high), run(-0.45));
-        assert_ne!(run(low), run(-0.45));
-        assert_ne!(run(high.next_up()), run(-0.45));
+        let run = |tree: &Tree| Trace::run(&problem, &MOUNTAIN_CAR, tree, 0).unwrap();
+        let side = |t| Tree::node(1, t, Tree::Leaf(1), Tree::Leaf(0));
+        let with_root = |t| Tree::node(0, t, side(0.01), side(-0.005));
+        let with_left = |t| Tree::node(0, -0.45, side(t), side(-0.005));
+        let nodes = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap().nodes;
+        let same = run(&car());
+        let trees: [(Visits, &dyn Fn(f64) -> Tree); 2] = [(nodes[0], &with_root), (nodes[1], &with_left)];
+        for (visits, tree) in trees {
+            let (low, high) = (visits.decisive.0.unwrap(), visits.decisive.1.unwrap());
+            assert_eq!([run(&tree(low.next_up())), run(&tree(high))], [same.clone(), same.clone()]);
+            assert!(run(&tree(low)) != same && run(&tree(high.next_up())) != same);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@
   };
   const option = (value, text) => new Option(text, value);
   const number = (value) => {
-    if (Number.isInteger(value)) return value.toLocaleString("en");
+    if (Number.isInteger(value)) return (value || 0).toLocaleString("en"); // -0 is 0
     return String(Number(value.toPrecision(4)));
   };
   const drawable = (value) => Math.abs(value) < 1e300;
@@ -36,7 +36,7 @@
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find((m) => m * power >= rough);
     const list = [];
-    for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++) list.push(i * step);
+    for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++) list.push(i ? i * step : 0);
     return list;
   };
   const line = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
@@ -75,6 +75,9 @@
     const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
     return [low - margin, high + margin];
   };
+  const thresholds = (d) => [...new Set(nodes.filter((node) => node.dimension === d).map((node) => node.threshold))].sort((a, b) => b - a);
+  // A long trace is drawn with a finer line, or it would hide what is behind it.
+  const traceClass = (run) => (run.leaves.length > 600 ? "trace fine" : "trace");
   // A path of all other traces, with few enough points to be quick.
   const others = (point) => {
     const rest = observed.traces.filter((run) => run !== trace());
@@ -141,7 +144,7 @@
     const box = byId("curve");
     const draw = fitted(box, (width) => {
       const height = 240;
-      const [left, right, top, bottom] = [64, 12, 12, 30];
+      const [left, right, top, bottom] = [64, 28, 12, 36];
       const key = byId("against").value;
       const end = Math.max(data[key], ...history.map((moment) => moment[key]));
       const first = Math.max(Math.min(...history.map((moment) => moment[key])), end / 1e5, 1e-6);
@@ -164,8 +167,8 @@
           svg("text", { class: "tick", x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, number(tick)),
         );
       for (let power = Math.ceil(Math.log10(first)); power <= Math.log10(end); power++)
-        chart.append(svg("text", { class: "tick", x: x(power), y: height - 10, "text-anchor": "middle" }, number(10 ** power)));
-      chart.append(svg("text", { class: "tick", x: width - right, y: height - 10, "text-anchor": "end" }, key));
+        chart.append(svg("text", { class: "tick", x: x(power), y: height - 18, "text-anchor": "middle" }, number(10 ** power)));
+      chart.append(svg("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, `${key} →`));
       const stairs = (points) =>
         points.flatMap(([moment, value], i) => (i ? [[at(moment), y(points[i - 1][1])], [at(moment), y(value)]] : [[at(moment), y(value)]]));
       const name = { value: "best", bound: "bound" };
@@ -174,7 +177,8 @@
         chart.append(svg("path", { class: name[kind], d: line(stairs(series[kind])) }));
         const [moment, value] = series[kind][0];
         const above = (kind === "value") === (data.objective === "reach");
-        chart.append(svg("text", { class: `${name[kind]}-label`, x: at(moment) + 6, y: y(value) + (above ? 14 : -6) }, name[kind]));
+        const side = at(moment) > width / 2 ? { x: at(moment) - 6, "text-anchor": "end" } : { x: at(moment) + 6 };
+        chart.append(svg("text", { class: `${name[kind]}-label`, y: y(value) + (above ? 14 : -6), ...side }, name[kind]));
       }
       box.replaceChildren(chart);
     });
@@ -300,13 +304,16 @@
         chart.append(
           svg("defs", {}, clip),
           svg("path", { class: "others", d: others(point), "clip-path": `url(#clip-${d})` }),
-          svg("path", { class: "trace", d: line(run.leaves.map((_, i) => point(run, i))) }),
+          svg("path", { class: traceClass(run), d: line(run.leaves.map((_, i) => point(run, i))) }),
         );
-        for (const t of new Set(nodes.filter((node) => node.dimension === d).map((node) => node.threshold)))
+        let free = -Infinity; // labels of close thresholds make room for each other
+        for (const t of thresholds(d)) {
+          free = Math.max(free + 11, y(t) + 4);
           chart.append(
             svg("line", { class: "threshold", x1: left, x2: width - right, y1: y(t), y2: y(t) }),
-            svg("text", { class: "threshold-label", x: width - right + 6, y: y(t) + 4 }, `≥ ${number(t)}`),
+            svg("text", { class: "threshold-label", x: width - right + 6, y: free }, `≥ ${number(t)}`),
           );
+        }
         spot = svg("circle", { class: "spot", r: 4.5 });
         chart.append(cursor, spot);
       }
@@ -391,7 +398,7 @@
         svg("text", { class: "tick", x: width - right, y: height - 4, "text-anchor": "end" }, `${dimensions[i]} →`),
         svg("text", { class: "tick", x: 2, y: 10 }, `↑ ${dimensions[j]}`),
         svg("path", { class: "others", d: others(point) }),
-        svg("path", { class: "trace", d: line(run.leaves.map((_, k) => point(run, k))) }),
+        svg("path", { class: traceClass(run), d: line(run.leaves.map((_, k) => point(run, k))) }),
         svg("circle", { class: "start", r: 4, cx: x0, cy: y0 }),
         spot,
       );

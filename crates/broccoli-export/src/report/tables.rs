@@ -69,8 +69,8 @@ pub(super) fn robustness(problem: &Problem, tree: Option<&Tree>, observed: Optio
         return "<p>The tree is a single action: there is no threshold.</p>".to_owned();
     }
     format!(
-        "<p>Any threshold, or all of them at once, can move within its interval and every trace stays the \
-         same, state by state.</p><div class=\"scroll\"><table><thead><tr><th scope=\"col\">predicate</th>\
+        "<p>A threshold alone can move within its interval and every trace stays the same, state by state; \
+         any further, and some action changes.</p><div class=\"scroll\"><table><thead><tr><th scope=\"col\">predicate</th>\
          <th scope=\"col\">states</th><th scope=\"col\">same traces within</th><th scope=\"col\">nearest value \
          seen</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
@@ -89,8 +89,8 @@ fn preorder(tree: &Tree, thresholds: &mut Vec<Option<f64>>) {
 }
 
 fn interval(visits: &Visits) -> String {
-    match (visits.most_no, visits.least_yes) {
-        (None, None) => "anything: no state comes here".to_owned(),
+    match visits.decisive {
+        (None, None) => "any value".to_owned(),
         (Some(low), None) => format!("above {}", six(low)),
         (None, Some(high)) => format!("up to {}", six(high)),
         (Some(low), Some(high)) => format!("({}, {}]", six(low), six(high)),
@@ -98,7 +98,7 @@ fn interval(visits: &Visits) -> String {
 }
 
 fn nearest(visits: &Visits, threshold: f64) -> String {
-    let seen = [visits.most_no, visits.least_yes].into_iter().flatten();
+    let seen = [visits.seen.0, visits.seen.1].into_iter().flatten();
     let nearest = seen.min_by(|a, b| (a - threshold).abs().total_cmp(&(b - threshold).abs()));
     nearest
         .map_or("none".to_owned(), |value| format!("{}, {} away", six(value), six((value - threshold).abs())))
@@ -115,7 +115,7 @@ pub(super) fn fresh(result: &ResultJson, problem: &Problem, fresh: Option<&Fresh
     values.sort_unstable();
     let share = |count: usize| {
         let percent = 100.0 * count as f64 / all as f64;
-        format!("{} of {} ({percent:.1} %)", grouped(count as u64), grouped(all))
+        format!("{} of {} ({percent:.1}\u{a0}%)", grouped(count as u64), grouped(all))
     };
     let horizon = counted(problem.objective().horizon(), "step");
     let value = result.value.unwrap_or_default();
