@@ -6,6 +6,7 @@ use broccoli_core::problem::Problem;
 use broccoli_core::tree::Tree;
 use broccoli_environments::Environment;
 use broccoli_export::json::{ResultJson, SystemJson};
+use broccoli_export::number::counted;
 use broccoli_export::policy::{Policy, PolicyError};
 use broccoli_export::report::{Fresh, Observed, Report as Page};
 use clap::Args;
@@ -20,6 +21,8 @@ use crate::simulate::run_quietly;
 /// Fresh initial states are sampled with this seed, which no default uses.
 const FRESH_SEED: u64 = 20_250_607;
 const FRESH_COUNT: usize = 1_000;
+/// The most steps of a run that is shown.
+const MOST_STEPS: u64 = 1_000_000;
 /// The most steps spent on fresh initial states; with a long horizon there are fewer of them.
 const FRESH_STEPS: u64 = 20_000_000;
 
@@ -109,9 +112,23 @@ fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Resul
     if !fits {
         return Err(format!("its problem is not about {} as it is", environment.name));
     }
-    let observed = Observed::run(problem, environment, &policy.tree).map_err(|error| error.to_string())?;
-    page.observed = Some(observed);
-    page.fresh = Some(fresh(problem, environment, &policy.tree)?);
+    let run = |problem: &Problem| {
+        Observed::run(problem, environment, &policy.tree).map_err(|error| error.to_string())
+    };
+    if problem.objective().horizon() <= MOST_STEPS {
+        page.observed = Some(run(problem)?);
+        page.fresh = Some(fresh(problem, environment, &policy.tree)?);
+        return Ok(());
+    }
+    let mut shorter = page.result.problem.clone();
+    shorter.horizon = MOST_STEPS;
+    let shorter = shorter.to_problem().map_err(|error| error.to_string())?;
+    // What a part of a run is worth says nothing about the whole.
+    page.observed = Some(Observed { value: page.result.value, ..run(&shorter)? });
+    let steps = counted(MOST_STEPS, "step");
+    page.note = Some(format!(
+        "Runs are shown for {steps} at most, less than the horizon; so nothing is said of fresh initial states."
+    ));
     Ok(())
 }
 

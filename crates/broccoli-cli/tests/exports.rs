@@ -130,6 +130,18 @@ fn a_report_of_every_status() {
 }
 
 #[test]
+fn a_horizon_longer_than_memory_is_shown_in_part() {
+    let (folder, result) = saved();
+    let source = fs::read_to_string(&result).expect("a file");
+    fs::write(&result, source.replace("\"horizon\":10000,", "\"horizon\":1000000000000,")).expect("a file");
+    let report = folder.path().join("report.html");
+    let output = run(&["report", text(&result), "-o", text(&report)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = fs::read_to_string(&report).expect("a file");
+    assert!(html.contains("shown for 1,000,000 steps at most"));
+}
+
+#[test]
 fn what_cannot_be_reported() {
     let (folder, result) = saved();
     let source = fs::read_to_string(&result).expect("a file");
