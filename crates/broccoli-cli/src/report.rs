@@ -53,15 +53,23 @@ impl Report {
     pub fn run(&self) -> Done {
         let file = TreeFile { option: "RESULT.json", path: &self.result };
         file.check_apart("--output", &self.output)?;
-        let html = html(&file.result()?).map_err(|what| file.complaint(what))?;
+        let result = file.result()?;
+        let SystemJson::Environment(name) = &result.problem.system;
+        let html = html(&result, find(name).ok()).map_err(|what| file.complaint(what))?;
         output::write("--output", &self.output, html.as_bytes())?;
         Ok(0)
     }
 }
 
-/// Writes a report of a result that is at hand to the file that `option` names.
-pub fn write(option: &str, path: &Path, result: &ResultJson) -> Result<(), Complaint> {
-    let html = html(result).map_err(|what| Complaint::other(format!("{option}: {what}")))?;
+/// Writes a report of a result about `environment` to the file that `option` names.
+pub fn write(
+    option: &str,
+    path: &Path,
+    result: &ResultJson,
+    environment: &Environment,
+) -> Result<(), Complaint> {
+    let html =
+        html(result, Some(environment)).map_err(|what| Complaint::other(format!("{option}: {what}")))?;
     output::write(option, path, html.as_bytes())
 }
 
@@ -84,20 +92,16 @@ pub fn command() -> Vec<String> {
 }
 
 /// The report, or what is wrong with the result.
-fn html(result: &ResultJson) -> Result<String, String> {
+fn html(result: &ResultJson, environment: Option<&Environment>) -> Result<String, String> {
     let mut page = Page { result, observed: None, fresh: None, note: None };
-    match Policy::new(result) {
-        Ok(policy) => {
-            let SystemJson::Environment(name) = &result.problem.system;
-            match find(name) {
-                Ok(environment) => run(&mut page, &policy, environment)?,
-                Err(_) => {
-                    page.note = Some(format!("The system {name:?} cannot be run here: no traces are shown."))
-                }
-            }
+    match (Policy::new(result), environment) {
+        (Ok(policy), Some(environment)) => run(&mut page, &policy, environment)?,
+        (Ok(policy), None) => {
+            let note = format!("The system {:?} cannot be run here: no traces are shown.", policy.system);
+            page.note = Some(note);
         }
-        Err(PolicyError::NoTree(_)) => {}
-        Err(error) => return Err(error.to_string()),
+        (Err(PolicyError::NoTree(_)), _) => {}
+        (Err(error), _) => return Err(error.to_string()),
     }
     page.html().map_err(|error| error.to_string())
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use broccoli_environments::Environment;
 use broccoli_export::history::Moment;
 use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
 use broccoli_export::text;
@@ -91,19 +92,25 @@ impl Solve {
                 let why = explanation.as_ref().map(|why| text::explanation(&problem, why));
                 let summary = text::outcome(&problem, &outcome, seconds) + &why.unwrap_or_default();
                 let result = ResultJson::new(system, &problem, &outcome, seconds);
-                self.output(result.explained(explanation.as_ref()), history, &summary)?;
+                self.output(environment, result.explained(explanation.as_ref()), history, &summary)?;
                 Ok(code(outcome.status.into()))
             }
             Err(failure) => {
                 let result = ResultJson::failed(system, &problem, &failure, seconds);
-                self.output(result, history, &text::failure(&problem, &failure, seconds))?;
+                self.output(environment, result, history, &text::failure(&problem, &failure, seconds))?;
                 Err(Complaint::other(failure.to_string()))
             }
         }
     }
 
     /// Prints the result, as JSON or as the `summary`, and writes the files that were asked for.
-    fn output(&self, result: ResultJson, history: Vec<Moment>, summary: &str) -> Result<(), Complaint> {
+    fn output(
+        &self,
+        environment: &Environment,
+        result: ResultJson,
+        history: Vec<Moment>,
+        summary: &str,
+    ) -> Result<(), Complaint> {
         let result = ResultJson { history, command: report::command(), ..result };
         if self.json {
             output::print_json(&result)?;
@@ -114,7 +121,7 @@ impl Solve {
             output::write_json("--save", path, &result)?;
         }
         if let Some(path) = &self.report {
-            report::write("--report", path, &result)?;
+            report::write("--report", path, &result, environment)?;
         }
         Ok(())
     }

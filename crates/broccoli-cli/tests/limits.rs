@@ -37,6 +37,9 @@ fn the_same_query_limit_gives_the_same_result() {
     let limited = || {
         let mut object = json(&run(&with(&["--query-limit", "20000"])));
         object["seconds"] = 0.into();
+        for moment in object["history"].as_array_mut().unwrap() {
+            moment["seconds"] = 0.into();
+        }
         assert_eq!(object["queries"], 20_000);
         assert_eq!(object["queries_confirming"], 0);
         object

@@ -87,6 +87,15 @@ pub enum SystemJson {
     Environment(String),
 }
 
+impl SystemJson {
+    /// A short name for messages.
+    pub fn name(&self) -> String {
+        match self {
+            SystemJson::Environment(name) => name.clone(),
+        }
+    }
+}
+
 /// Everything needed to run a search again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,5 @@
-//! What a search or a simulation has to say, as text for people and as JSON and CSV for programs.
+//! What a search or a simulation has to say: text and reports for people, JSON and CSV for programs, and
+//! trees as programs and pictures.
 //!
 //! Nothing here prints or measures: every function takes what is known and returns it in another
 //! form, or writes it where the caller says.

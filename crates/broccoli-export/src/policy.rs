@@ -4,7 +4,7 @@ use broccoli_core::problem::{Objective, Problem, ProblemError};
 use broccoli_core::search::Solution;
 use broccoli_core::tree::{Tree, TreeError};
 
-use crate::json::{ResultJson, StatusJson, SystemJson};
+use crate::json::{ResultJson, StatusJson};
 use crate::number::{counted, list};
 use crate::text;
 
@@ -62,13 +62,7 @@ impl Policy {
         let tree = tree.check(&problem)?;
         let best = result.value.map(|value| Solution { tree: tree.clone(), value });
         let verdict = text::verdict(&problem, result.status, best.as_ref(), result.bound);
-        Ok(Policy {
-            system: system_name(&result.problem.system),
-            problem,
-            tree,
-            status: result.status,
-            verdict,
-        })
+        Ok(Policy { system: result.problem.system.name(), problem, tree, status: result.status, verdict })
     }
 
     /// The problem, the value and what is proved: the paragraphs that every export of code begins with.
@@ -89,12 +83,5 @@ impl Policy {
             self.verdict.clone(),
             format!("Objective: {wanted}. {start}"),
         ]
-    }
-}
-
-/// What a system is called in sentences.
-pub fn system_name(system: &SystemJson) -> String {
-    match system {
-        SystemJson::Environment(name) => name.clone(),
     }
 }

@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use crate::drawing::{ACTION_COLOURS, Colours, Theme, escaped, svg};
 use crate::json::ResultJson;
 use crate::number::grouped;
-use crate::policy::{Policy, PolicyError, system_name};
+use crate::policy::{Policy, PolicyError};
 use crate::text;
 
 const PAGE: &str = include_str!("page.html");
@@ -57,7 +57,7 @@ impl Report<'_> {
             Err(error) => return Err(error),
         };
         let problem = result.problem.to_problem()?;
-        let system = system_name(&result.problem.system);
+        let system = result.problem.system.name();
         let tree = policy.as_ref().map(|policy| &policy.tree);
         let best = tree.zip(result.value).map(|(tree, value)| Solution { tree: tree.clone(), value });
         let headline = text::headline(&problem, result.status, best.as_ref(), result.bound);

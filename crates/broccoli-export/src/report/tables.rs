@@ -154,12 +154,18 @@ pub(super) fn fresh(result: &ResultJson, problem: &Problem, fresh: Option<&Fresh
 /// What the search did.
 pub(super) fn statistics(result: &ResultJson) -> String {
     let mut rows = vec![("engine", result.engine.clone()), ("status", result.status.name().to_owned())];
+    rows.extend(result.stopped_by.clone().map(|reason| ("stopped by", reason)));
     let mut count = |what, number: Option<u64>| rows.extend(number.map(|number| (what, grouped(number))));
+    let some = |number: u64| Some(number).filter(|number| *number > 0);
     count("queries", Some(result.queries));
     count("queries that any proof needs", result.necessary_queries);
-    count("more queries to choose one of the best trees", Some(result.queries_canonical).filter(|n| *n > 0));
+    count("more queries to choose one of the best trees", some(result.queries_canonical));
+    count("more queries to run the tree again", some(result.queries_confirming));
+    count("more queries to come back to earlier states", some(result.statistics.queries_replayed));
     count("traces run", Some(result.traces));
-    count("trees considered", Some(result.trees).filter(|n| *n > 0));
+    count("trees considered", some(result.trees));
+    count("labels that some tree allows", some(result.statistics.labels.realisable));
+    count("labels that no tree allows", some(result.statistics.labels.unrealisable));
     rows.push(("time", duration(result.seconds)));
     rows.extend(result.error.clone().map(|error| ("error", error)));
     let row = |(what, value): &(&str, String)| {
