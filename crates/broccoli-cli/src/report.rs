@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use broccoli_core::problem::Problem;
+use broccoli_core::problem::{Problem, RunError};
 use broccoli_core::tree::Tree;
 use broccoli_environments::Environment;
-use broccoli_export::json::{ResultJson, SystemJson};
+use broccoli_export::json::{ProblemJson, ResultJson, SystemJson};
 use broccoli_export::number::counted;
 use broccoli_export::policy::{Policy, PolicyError};
 use broccoli_export::report::{Fresh, Observed, Report as Page};
@@ -95,7 +95,12 @@ pub fn command() -> Vec<String> {
 fn html(result: &ResultJson, environment: Option<&Environment>) -> Result<String, String> {
     let mut page = Page { result, observed: None, fresh: None, note: None };
     match (Policy::new(result), environment) {
-        (Ok(policy), Some(environment)) => run(&mut page, &policy, environment)?,
+        (Ok(policy), Some(environment)) => {
+            check(&policy.problem, environment)?;
+            if let Err(error) = run(&mut page, &policy, environment) {
+                page.note = Some(format!("The tree was run again, and the system failed: {error}."));
+            }
+        }
         (Ok(policy), None) => {
             let note = format!("The system {:?} cannot be run here: no traces are shown.", policy.system);
             page.note = Some(note);
@@ -106,43 +111,43 @@ fn html(result: &ResultJson, environment: Option<&Environment>) -> Result<String
     page.html().map_err(|error| error.to_string())
 }
 
-/// Runs the tree from its own and from fresh initial states.
-fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Result<(), String> {
-    let problem = &policy.problem;
+/// Checks that the problem is about the environment as it is.
+fn check(problem: &Problem, environment: &Environment) -> Result<(), String> {
     let dimensions = environment.dimensions.len();
     let fits = problem.dimensions().len() == dimensions
         && problem.actions().len() == environment.actions.len()
         && problem.initial_states().iter().all(|state| state.values().len() == dimensions);
-    if !fits {
-        return Err(format!("its problem is not about {} as it is", environment.name));
-    }
-    let run = |problem: &Problem| {
-        Observed::run(problem, environment, &policy.tree).map_err(|error| error.to_string())
-    };
+    if fits { Ok(()) } else { Err(format!("its problem is not about {} as it is", environment.name)) }
+}
+
+/// Runs the tree from its own and from fresh initial states.
+fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Result<(), RunError> {
+    let (problem, tree) = (&policy.problem, &policy.tree);
     if problem.objective().horizon() <= MOST_STEPS {
-        page.observed = Some(run(problem)?);
-        page.fresh = Some(fresh(problem, environment, &policy.tree)?);
+        page.observed = Some(Observed::run(problem, environment, tree)?);
+        page.fresh = fresh(problem, environment, tree)?;
         return Ok(());
     }
-    let mut shorter = page.result.problem.clone();
-    shorter.horizon = MOST_STEPS;
-    let shorter = shorter.to_problem().map_err(|error| error.to_string())?;
-    // What a part of a run is worth says nothing about the whole.
-    page.observed = Some(Observed { value: page.result.value, ..run(&shorter)? });
+    let shorter = ProblemJson { horizon: MOST_STEPS, ..page.result.problem.clone() };
+    if let Ok(shorter) = shorter.to_problem() {
+        let observed = Observed::run(&shorter, environment, tree)?;
+        // What a part of a run is worth says nothing about the whole.
+        page.observed = Some(Observed { value: page.result.value, ..observed });
+    }
     let steps = counted(MOST_STEPS, "step");
     page.note = Some(format!(
-        "Runs are shown for {steps} at most, less than the horizon; so nothing is said of fresh initial states."
+        "The horizon is longer than a report can be: runs are shown for {steps} at most, and nothing is said \
+         of fresh initial states."
     ));
     Ok(())
 }
 
-fn fresh(problem: &Problem, environment: &Environment, tree: &Tree) -> Result<Fresh, String> {
-    let horizon = problem.objective().horizon();
-    let count = FRESH_COUNT.min((FRESH_STEPS / horizon.max(1)) as usize).max(10);
+fn fresh(problem: &Problem, environment: &Environment, tree: &Tree) -> Result<Option<Fresh>, RunError> {
+    let count = FRESH_COUNT.min((FRESH_STEPS / problem.objective().horizon()) as usize).max(10);
     let thresholds = problem.dimensions().iter().map(|d| d.thresholds.clone()).collect();
     let states = environment.sample(count, FRESH_SEED);
-    let fresh = environment.problem_with(thresholds, states).objective(problem.objective()).build();
-    let fresh = fresh.map_err(|error| error.to_string())?;
-    let runs = run_quietly(&fresh, environment, tree).map_err(|error| error.to_string())?;
-    Ok(Fresh { seed: FRESH_SEED, runs })
+    match environment.problem_with(thresholds, states).objective(problem.objective()).build() {
+        Ok(fresh) => Ok(Some(Fresh { seed: FRESH_SEED, runs: run_quietly(&fresh, environment, tree)? })),
+        Err(_) => Ok(None),
+    }
 }

@@ -138,7 +138,19 @@ fn a_horizon_longer_than_memory_is_shown_in_part() {
     let output = run(&["report", text(&result), "-o", text(&report)]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let html = fs::read_to_string(&report).expect("a file");
-    assert!(html.contains("shown for 1,000,000 steps at most"));
+    assert!(html.contains("runs are shown for 1,000,000 steps at most"));
+}
+
+#[test]
+fn a_system_that_fails_has_a_report_without_traces() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (result, report) = (folder.path().join("result.json"), folder.path().join("report.html"));
+    let source = stdout(&run(&["solve", "cartpole", "--depth", "1", "--json"]));
+    fs::write(&result, source.replace("[[0.013,-0.02,0.047,0.025]]", "[[0,0,0,1e200]]")).expect("a file");
+    let output = run(&["report", text(&result), "-o", text(&report)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = fs::read_to_string(&report).expect("a file");
+    assert!(html.contains("the system failed: the observation is NaN in dimension &quot;x_dot&quot;"));
 }
 
 #[test]

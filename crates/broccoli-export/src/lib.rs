@@ -35,3 +35,7 @@ pub mod report;
 pub mod saved;
 pub mod simulation;
 pub mod text;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/exports.md")]
+struct ExportsPage;

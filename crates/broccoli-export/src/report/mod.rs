@@ -1,7 +1,7 @@
 //! The report: one HTML file that shows a result, with nothing outside of it.
 //!
 //! What a reader needs without a script is written here: the verdict, the tree, the tables. The plots,
-//! the animation and everything that moves are drawn by `script.js` from the data in the page.
+//! the animation and everything that moves are drawn by the script from the data in the page.
 //!
 //! Names and files are not trusted. Text is escaped; data is JSON in which no tag can be written; the
 //! script puts text into the page as text; and the page's policy lets run no script but that one and
@@ -29,7 +29,8 @@ use crate::text;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+const SCRIPT: &str =
+    concat!(include_str!("helpers.js"), include_str!("scenes.js"), include_str!("script.js"));
 
 /// Everything that a report shows.
 #[derive(Clone, Debug)]
@@ -83,7 +84,7 @@ impl Report<'_> {
             "fresh" => tables::fresh(result, &problem, self.fresh.as_ref()),
             "statistics" => tables::statistics(result),
             "command" => tables::command(result),
-            "problem" => escaped_lines(&pretty(&result.problem)),
+            "problem" => tables::problem(result),
             "data" => island(&self.data(&problem, &system, tree)),
             "script" => SCRIPT.to_owned(),
             "version" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -209,16 +210,6 @@ fn palette() -> String {
 
 fn no_tree() -> String {
     "<p class=\"note\">There is no tree to show.</p>".to_owned()
-}
-
-/// JSON for people.
-fn pretty(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-/// Escapes text but keeps its lines.
-fn escaped_lines(text: &str) -> String {
-    text.lines().map(|line| escaped(line) + "\n").collect()
 }
 
 /// `2` as "2nd".

@@ -1,4 +1,3 @@
-"use strict";
 // Draws what moves in a report, from the JSON in the page. Text only ever enters the page as text.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -11,51 +10,12 @@
   const views = [];
   const show = (what) => views.forEach((view) => view(what));
 
-  // ---- helpers
-
-  const svg = (name, attributes = {}, ...children) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.append(...children);
-    return element;
-  };
-  const option = (value, text) => new Option(text, value);
-  const number = (value) => {
-    if (Number.isInteger(value)) return (value || 0).toLocaleString("en"); // -0 is 0
-    return String(Number(value.toPrecision(4)));
-  };
-  const drawable = (value) => Math.abs(value) < 1e300;
-  const scale = (from, to, start, end) => {
-    const span = to - from || 1;
-    const place = (value) => start + ((Math.min(Math.max(value, from - span), to + span) - from) / span) * (end - start);
-    place.back = (pixel) => from + ((pixel - start) / (end - start)) * span;
-    return place;
-  };
-  const ticks = (from, to, count) => {
-    const rough = (to - from) / count || 1;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((m) => m * power >= rough);
-    const list = [];
-    for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9; i++) list.push(i ? i * step : 0);
-    return list;
-  };
-  const line = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   const action = (leaf) => nodes[leaf].action;
   const path = (leaf) => {
     const list = [];
     for (let node = leaf; node !== null && node !== undefined; node = nodes[node].parent) list.push(node);
     return list;
   };
-  // Redraws a box when its width changes.
-  const fitted = (box, draw) => {
-    let width = 0;
-    const redraw = () => {
-      if (box.clientWidth && box.clientWidth !== width) draw((width = box.clientWidth));
-    };
-    new ResizeObserver(redraw).observe(box);
-    return () => draw((width = box.clientWidth || 600));
-  };
-
   const trace = () => observed.traces[chosen.trace];
   const stepAt = (run, index) => Math.min(index * run.stride, run.steps);
   const indexAt = (run, step) => Math.min(Math.round(step / run.stride), run.leaves.length - 1);
@@ -72,6 +32,7 @@
     };
     observed.traces.forEach((run) => run.states[d].forEach(see));
     nodes.forEach((node) => node.dimension === d && see(node.threshold));
+    if (low > high) return [-1, 1]; // nothing that could be drawn
     const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
     return [low - margin, high + margin];
   };
@@ -186,14 +147,17 @@
     draw();
   }
 
-  byId("save").hidden = false;
-  byId("save").addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([byId("problem").textContent], { type: "application/json" }));
-    link.download = "problem.json";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  });
+  const save = byId("save");
+  if (save) {
+    save.hidden = false;
+    save.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([byId("problem").textContent], { type: "application/json" }));
+      link.download = "problem.json";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
 
   if (!observed) {
     show("all");
@@ -446,73 +410,6 @@
 
   // ---- the animation
 
-  const arrow = (x, y, length) => {
-    const head = Math.sign(length) * 9;
-    return [
-      svg("line", { class: "push", x1: x, y1: y, x2: x + length - head / 2, y2: y }),
-      svg("path", { class: "push-head", d: `M${x + length} ${y} l${-head} -6 v12 z` }),
-    ];
-  };
-  const stage = (viewBox) => svg("svg", { viewBox, width: "100%", role: "img", style: "max-height: 20rem" });
-  const scenes = {
-    cartpole: () => {
-      const root = stage("-300 -190 600 240");
-      root.append(svg("line", { class: "ground-line", x1: -288, x2: 288, y1: 20, y2: 20 }));
-      for (const limit of [-2.4, 2.4]) root.append(svg("line", { class: "cursor", x1: limit * 110, x2: limit * 110, y1: 5, y2: 35 }));
-      const moving = svg("g");
-      root.append(moving);
-      return [root, ([x, , theta], which) => {
-        const cart = x * 110;
-        const pole = svg("line", { class: "rod", "stroke-width": 9, x1: cart, y1: -8, x2: cart + 150 * Math.sin(theta), y2: -8 - 150 * Math.cos(theta) });
-        const box = svg("rect", { class: "body", x: cart - 34, y: -14, width: 68, height: 30, rx: 5 });
-        moving.replaceChildren(box, pole, ...(which === null ? [] : arrow(cart + (which ? 38 : -38), 1, which ? 46 : -46)));
-      }];
-    },
-    "mountain-car": () => {
-      const height = (x) => -Math.sin(3 * x) * 110;
-      const root = stage("-265 -150 420 290");
-      const hill = [];
-      for (let x = -1.2; x <= 0.601; x += 0.02) hill.push([x * 215, height(x) + 14]);
-      const flag = [0.5 * 215, height(0.5) + 14];
-      root.append(
-        svg("path", { class: "ground-line", d: line(hill) }),
-        svg("line", { class: "ground-line", x1: flag[0], x2: flag[0], y1: flag[1], y2: flag[1] - 44 }),
-        svg("path", { class: "goal", d: `M${flag[0]} ${flag[1] - 44} l26 8 l-26 9 z` }),
-      );
-      const moving = svg("g");
-      root.append(moving);
-      return [root, ([position], which) => {
-        const [x, y] = [position * 215, height(position)];
-        const slope = (Math.atan(-Math.cos(3 * position) * 3 * 110 / 215) * 180) / Math.PI;
-        const car = svg("g", { transform: `translate(${x} ${y}) rotate(${slope})` });
-        car.append(svg("rect", { class: "body", x: -19, y: -10, width: 38, height: 16, rx: 5 }));
-        for (const wheel of [-11, 11]) car.append(svg("circle", { class: "rod", "stroke-width": 3, cx: wheel, cy: 8, r: 5 }));
-        if (which !== null) car.append(...arrow(which ? 23 : -23, -2, which ? 40 : -40));
-        moving.replaceChildren(car);
-      }];
-    },
-    pendulum: () => {
-      const root = stage("-160 -160 320 320");
-      root.append(svg("circle", { class: "ground-line", r: 140, "stroke-dasharray": "3 6" }));
-      root.append(svg("path", { class: "goal", d: "M0 -140 l-7 -14 h14 z" }));
-      const moving = svg("g");
-      root.append(moving);
-      return [root, ([angle], which) => {
-        const [x, y] = [-Math.sin(angle) * 130, -Math.cos(angle) * 130];
-        const turn = [];
-        if (which !== null) {
-          const side = which ? -1 : 1; // a positive torque turns counter-clockwise
-          turn.push(svg("path", { class: "push", d: `M${-30 * side} 22 A37 37 0 0 ${which ? 0 : 1} ${30 * side} 22` }));
-          turn.push(svg("path", { class: "push-head", transform: `translate(${30 * side} 22) rotate(${side * 130})`, d: "M9 0 l-14 -7 v14 z" }));
-        }
-        moving.replaceChildren(
-          svg("line", { class: "rod", "stroke-width": 16, x1: 0, y1: 0, x2: x, y2: y }),
-          svg("circle", { class: "body", r: 7 }),
-          ...turn,
-        );
-      }];
-    },
-  };
   if (Object.hasOwn(scenes, data.system)) {
     byId("animation").hidden = false;
     const [scene, update] = scenes[data.system]();

@@ -9,6 +9,9 @@ use crate::json::{ObjectiveJson, ResultJson};
 use crate::number::{counted, duration, grouped};
 use crate::simulation::Run;
 
+/// A problem with more characters than this is not put into the page.
+const LARGEST_PROBLEM: usize = 2 << 20;
+
 /// Runs of the tree from initial states that it was not made for.
 #[derive(Clone, Debug)]
 pub struct Fresh {
@@ -182,6 +185,20 @@ pub(super) fn command(result: &ResultJson) -> String {
     }
     let line: Vec<String> = result.command.iter().map(|word| quoted(word)).collect();
     format!("<pre id=\"command\" tabindex=\"0\">{}</pre>", escaped(&line.join(" ")))
+}
+
+/// The whole problem, to be looked at and saved.
+pub(super) fn problem(result: &ResultJson) -> String {
+    let json = serde_json::to_string_pretty(&result.problem).unwrap_or_default();
+    if json.len() > LARGEST_PROBLEM {
+        return "<p class=\"note\">The problem is too large to be shown here; the result holds it.</p>"
+            .to_owned();
+    }
+    let lines: String = json.lines().map(|line| escaped(line) + "\n").collect();
+    format!(
+        "<p><button id=\"save\" type=\"button\" hidden>Save the problem as a file</button></p>\
+         <details><summary>The whole problem</summary><pre id=\"problem\" tabindex=\"0\">{lines}</pre></details>"
+    )
 }
 
 /// A word as a shell takes it.
