@@ -103,6 +103,8 @@ def test_scrubber_pickers_and_nodes(page: Page, tmp_path: Path) -> None:
     assert page.value(regions) != before
     title = page.value("document.querySelector('#plane title').textContent")
     assert " against x:" in title, title
+    pick(page, "up", "0")
+    assert page.value("document.getElementById('across').value") != "0", "never a dimension against itself"
 
     pick(page, "trace", "2")
     steps = data["observed"]["traces"][2]["steps"]

@@ -404,7 +404,12 @@
       const rest = used.filter((d) => d !== i && d !== j).map((d) => `${dimensions[d]} = ${number(state[d])}`);
       byId("slice").textContent = rest.length ? `The slice through the present state: ${rest.join(", ")}.` : "";
     };
-    for (const id of ["across", "up"]) byId(id).addEventListener("change", draw);
+    for (const [id, other] of [["across", "up"], ["up", "across"]])
+      byId(id).addEventListener("change", () => {
+        // A dimension against itself shows nothing: the two change places.
+        if (byId(id).value === byId(other).value) byId(other).value = id === "across" ? parts.i : parts.j;
+        draw();
+      });
     views.push((what) => (what === "trace" || what === "all" ? draw() : follow()));
   }
 

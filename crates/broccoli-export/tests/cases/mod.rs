@@ -65,8 +65,8 @@ pub fn policy(dimensions: &[&str], actions: &[&str], tree: Tree) -> Policy {
     Policy { system: "test".to_owned(), problem, tree, status: StatusJson::Optimal, verdict }
 }
 
-/// Thousands of random observations, near the thresholds and far away; every threshold with the floats
-/// beside it; infinities and NaN.
+/// Thousands of random observations, near the thresholds and far away; at every predicate, its threshold
+/// and the floats beside it; infinities and NaN.
 pub fn observations(policy: &Policy) -> Vec<Vec<f64>> {
     let count = policy.problem.dimensions().len();
     let mut special = vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0];
@@ -76,7 +76,8 @@ pub fn observations(policy: &Policy) -> Vec<Vec<f64>> {
         let states = sample(&vec![(-width, width); count], 1_500, seed);
         observations.extend(states.iter().map(|state| state.values().to_vec()));
     }
-    // The special values in every dimension, the others random: where the walk gets to is chance.
+    at_thresholds(&policy.tree, &mut vec![(f64::MIN, f64::MAX); count], &mut observations);
+    // Special values in every dimension, the others random or special, too.
     let background = sample(&vec![(-1.0, 1.0); count], special.len() * count * 4, 3);
     let mut background = background.iter();
     for (i, value) in special.iter().enumerate() {
@@ -94,6 +95,28 @@ pub fn observations(policy: &Policy) -> Vec<Vec<f64>> {
         }
     }
     observations
+}
+
+/// For every predicate, observations that come to it and are at its threshold, just above, just below.
+/// The box holds the values that come here: from the first of each pair up to below the second.
+fn at_thresholds(tree: &Tree, box_here: &mut Vec<(f64, f64)>, observations: &mut Vec<Vec<f64>>) {
+    let Tree::Node { dimension, threshold, yes, no } = tree else { return };
+    let (low, high) = box_here[*dimension];
+    let middle = |(low, high): &(f64, f64)| f64::max(*low, low / 2.0 + high / 2.0);
+    for value in [*threshold, threshold.next_up(), threshold.next_down()] {
+        if low <= value && value < high {
+            let mut x: Vec<f64> = box_here.iter().map(middle).collect();
+            x[*dimension] = value;
+            observations.push(x);
+        }
+    }
+    for (child, part) in [(yes, (low.max(*threshold), high)), (no, (low, high.min(*threshold)))] {
+        if part.0 < part.1 {
+            box_here[*dimension] = part;
+            at_thresholds(child, box_here, observations);
+        }
+    }
+    box_here[*dimension] = (low, high);
 }
 
 fn thresholds(tree: &Tree, values: &mut Vec<f64>) {
