@@ -4,9 +4,11 @@
 //! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
 //! that ended early, 5 for a tree that is proved not to be optimal, 2 for bad usage or bad input, and 1 for anything else.
 
+mod check;
 mod complaint;
 mod environments;
 mod file;
+mod init;
 mod numbers;
 mod output;
 mod problem;
@@ -17,6 +19,7 @@ mod simulate;
 mod solve;
 mod starts;
 mod stopper;
+mod target;
 
 use std::process::ExitCode;
 
@@ -38,13 +41,18 @@ Examples:
   broccoli solve mountain-car                the best tree of depth 2
   broccoli solve mountain-car --json > best.json
   broccoli prove best.json                   is it optimal, or by how much not
-  broccoli simulate mountain-car best.json --trace trace.csv";
+  broccoli simulate mountain-car best.json --trace trace.csv
+  broccoli init plant.toml --subprocess      a simulator of your own to start from
+  broccoli check plant.toml                  does it keep its promises?
+  broccoli solve plant.toml";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::Solve),
     Prove(prove::Prove),
     Simulate(simulate::Simulate),
+    Check(check::Check),
+    Init(init::Init),
     Environments(environments::Environments),
 }
 
@@ -57,6 +65,8 @@ fn main() -> ExitCode {
         Command::Solve(solve) => solve.run(),
         Command::Prove(prove) => prove.run(),
         Command::Simulate(simulate) => simulate.run(),
+        Command::Check(check) => check.run(),
+        Command::Init(init) => init.run(),
         Command::Environments(environments) => environments.run(),
     };
     match done {

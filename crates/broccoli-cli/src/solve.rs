@@ -1,18 +1,18 @@
-//! `broccoli solve`: finds the best tree for an environment.
+//! `broccoli solve`: finds the best tree for an environment or a problem file.
 
 use std::path::PathBuf;
 
-use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
+use broccoli_export::json::{ResultJson, StatusJson};
 use broccoli_export::text;
 use clap::Args;
 
 use crate::Done;
 use crate::complaint::{Complaint, OTHER};
-use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
 use crate::searching::{SearchError, SearchOptions, Searched};
+use crate::target::resolve;
 
 /// Find the best tree, the smallest among the best, and prove it
 ///
@@ -23,7 +23,8 @@ use crate::searching::{SearchError, SearchOptions, Searched};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Solve {
-    /// What to solve: the name of an environment; `broccoli environments` lists them
+    /// What to solve: the name of an environment (`broccoli environments` lists them), or a problem file
+    /// whose name ends in .toml (`broccoli init` writes one)
     target: String,
 
     #[command(flatten)]
@@ -48,6 +49,7 @@ Examples:
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
+  broccoli solve plant.toml --depth 3
 
 Exit codes:
   0  an optimal tree was found        1  the system failed, or anything else went wrong
@@ -57,22 +59,20 @@ Exit codes:
 impl Solve {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let environment = find(&self.target)?;
-        let problem = self.problem.problem(environment)?;
-        let system = SystemJson::Environment(environment.name.to_owned());
+        let (target, system) = resolve(&self.target)?;
+        let problem = self.problem.problem(&target)?;
         let file = self.start.as_ref().map(|path| TreeFile { option: "--start", path });
         let start = match &file {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
-        let searched =
-            self.search.run(environment, &problem, start).map_err(|error| match (error, file) {
-                (SearchError::Start(error), Some(file)) => file
-                    .complaint(format!("it cannot be started from: {error}"))
-                    .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
-                (SearchError::Start(error), None) => Complaint::input(error.to_string()),
-                (SearchError::Options(complaint), _) => complaint,
-            })?;
+        let searched = self.search.run(&target, &problem, start).map_err(|error| match (error, file) {
+            (SearchError::Start(error), Some(file)) => file
+                .complaint(format!("it cannot be started from: {error}"))
+                .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
+            (SearchError::Start(error), None) => Complaint::input(error.to_string()),
+            (SearchError::Options(complaint), _) => complaint,
+        })?;
 
         let Searched { found, seconds, explanation } = searched;
         match found {
