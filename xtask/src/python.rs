@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::summary::Outcome;
+use crate::tools;
 use crate::workspace::{Workspace, run, works};
 
 const NOT_READY: &str = "the virtual environment is not ready";
@@ -79,26 +80,14 @@ fn install_python(workspace: &Workspace) -> Result<Result<(), String>> {
     if is_there() {
         return Ok(Ok(()));
     }
-    if !works(workspace.command("apt-get").arg("--version")) || !is_root() {
+    if !tools::apt_install(workspace, &["python3", "python3-venv"])? {
         return Ok(Err(
             "python3 with its module venv is missing: install the packages python3 and python3-venv, \
                        or run as root where apt-get is"
                 .to_owned(),
         ));
     }
-    let apt = || {
-        let mut apt = workspace.command("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        apt
-    };
-    run(apt().arg("update"))?;
-    run(apt().args(["install", "--yes", "python3", "python3-venv"]))?;
     Ok(if is_there() { Ok(()) } else { Err("python3 -m venv does not work here".to_owned()) })
-}
-
-fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {
