@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// The examples in C, built once.
 static BUILT: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = TempDir::new().unwrap();
+    let folder = TempDir::new().expect("a folder");
     let out = format!("OUT={}", folder.path().display());
     let make = Command::new("make").arg("--quiet").arg(out).current_dir(examples("c")).status();
     assert!(make.expect("`make` is installed").success());
@@ -25,23 +25,23 @@ fn examples(folder: &str) -> PathBuf {
 fn c(name: &str, format: Format) -> Subprocess {
     let mut program = Program::new([format!("./{name}")], BUILT.path());
     program.format = Some(format);
-    Subprocess::new(program).unwrap()
+    Subprocess::new(program).expect("the program starts")
 }
 
 fn python(name: &str, format: Format) -> Subprocess {
     let mut program = Program::new(["python3", &format!("{name}.py")], examples("python"));
     program.format = Some(format);
-    Subprocess::new(program).unwrap()
+    Subprocess::new(program).expect("the program starts")
 }
 
 /// The observations and verdicts of a run.
 fn trace(system: &mut dyn System, initial: &[f64], actions: &[usize]) -> Vec<(Vec<u64>, Verdict)> {
     let mut observation = vec![0.0; initial.len()];
     let bits = |observation: &[f64]| observation.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let reply = system.reset(&InitialState::new(initial), &mut observation).unwrap();
+    let reply = system.reset(&InitialState::new(initial), &mut observation).expect("an answer");
     let mut moments = vec![(bits(&observation), reply.verdict)];
     for &action in actions {
-        let reply = system.step(action, &mut observation).unwrap();
+        let reply = system.step(action, &mut observation).expect("an answer");
         moments.push((bits(&observation), reply.verdict));
     }
     moments

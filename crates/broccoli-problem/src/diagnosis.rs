@@ -48,16 +48,15 @@ impl Flaw {
 pub struct Diagnosis {
     message: String,
     help: Option<String>,
-    place: Option<(NamedSource<String>, LabeledSpan)>,
+    place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
     line_and_column: Option<(usize, usize)>,
-    never_started: bool,
 }
 
 impl Diagnosis {
     /// Something about the file as a whole.
     pub(crate) fn of_file(path: &Path, what: impl fmt::Display) -> Self {
         let message = format!("{}: {what}", path.display());
-        Diagnosis { message, help: None, place: None, line_and_column: None, never_started: false }
+        Diagnosis { message, help: None, place: None, line_and_column: None }
     }
 
     /// Something at a place in the text.
@@ -71,26 +70,14 @@ impl Diagnosis {
         Diagnosis {
             message: flaw.message,
             help: flaw.help,
-            place: Some((source, span)),
+            place: Some(Box::new((source, span))),
             line_and_column: Some((line, column)),
-            never_started: false,
         }
-    }
-
-    /// A system that could not be started.
-    pub(crate) fn never_started(mut self) -> Self {
-        self.never_started = true;
-        self
     }
 
     /// The line and column that are meant, counted from 1.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         self.line_and_column
-    }
-
-    /// Whether the file is well-formed but its system could not be started.
-    pub fn is_never_started(&self) -> bool {
-        self.never_started
     }
 }
 
@@ -108,12 +95,11 @@ impl Diagnostic for Diagnosis {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|(source, _)| source as &dyn SourceCode)
+        self.place.as_ref().map(|place| &place.0 as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.place
-            .as_ref()
-            .map(|(_, span)| Box::new(std::iter::once(span.clone())) as Box<dyn Iterator<Item = _>>)
+        let label = self.place.as_ref().map(|place| place.1.clone())?;
+        Some(Box::new(std::iter::once(label)))
     }
 }

@@ -14,7 +14,7 @@ use toml::de::DeTable;
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::expression::Condition;
 use crate::reader::{Item, Read, Section};
-use crate::starts::{self, Starts};
+use crate::starts::{self, Ranges, Starts};
 
 /// The sections of a file.
 pub(crate) const SECTIONS: [&str; 6] = ["system", "predicates", "initial", "objective", "tree", "search"];
@@ -77,7 +77,7 @@ pub struct ProblemFile {
     pub(crate) predicates: Vec<Predicates>,
     pub(crate) predicates_place: Option<Range<usize>>,
     pub(crate) starts: Option<Placed<Starts>>,
-    pub(crate) ranges: Option<Placed<Vec<(f64, f64)>>>,
+    pub(crate) ranges: Option<Placed<Ranges>>,
     pub(crate) objective: Option<Objective>,
     pub(crate) depth: Option<u32>,
     pub(crate) nodes: Option<u64>,
@@ -162,11 +162,9 @@ impl ProblemFile {
         });
         let predicates: Vec<Predicates> = predicates.collect::<Read<_>>()?;
 
-        let (starts, ranges) =
-            match root.section("initial", &["states", "file", "samples", "seed", "ranges"])? {
-                Some(section) => starts::read(&section, &folder)?,
-                None => (None, None),
-            };
+        let initial = root.section("initial", &["states", "file", "samples", "seed", "ranges"])?;
+        let starts = initial.as_ref().map(|section| starts::read(section, &folder)).transpose()?.flatten();
+        let ranges = initial.as_ref().map(starts::read_ranges).transpose()?.flatten();
         let (objective, depth, nodes) = (objective(&root)?, tree(&root)?, nodes(&root)?);
         Ok(ProblemFile {
             path: path.to_owned(),
@@ -290,12 +288,12 @@ fn thresholds(item: &Item<'_>) -> Read<(Option<(f64, f64)>, Thresholds)> {
 
 fn objective(root: &Section<'_>) -> Read<Option<Objective>> {
     let Some(section) = root.section("objective", &["kind", "horizon"])? else { return Ok(None) };
-    let words: [(&str, fn(u64) -> Objective); 2] =
-        [("reach", Objective::reach), ("survive", Objective::survive)];
-    let kind = section.need("kind", "it must be \"reach\" or \"survive\"")?.word(&words)?;
-    let horizon = section.need("horizon", "the most steps of a run, such as 1000")?;
+    let words = [("reach", true), ("survive", false)];
+    let is_reach = section.need("kind", "it must be \"reach\" or \"survive\"")?.word(&words)?;
     // TOML has no larger integers.
-    Ok(Some(kind(horizon.whole(1..=i64::MAX as u64)?)))
+    let horizon =
+        section.need("horizon", "the most steps of a run, such as 1000")?.whole(1..=i64::MAX as u64)?;
+    Ok(Some(if is_reach { Objective::reach(horizon) } else { Objective::survive(horizon) }))
 }
 
 fn tree(root: &Section<'_>) -> Read<Option<u32>> {

@@ -18,57 +18,53 @@ pub(crate) enum Starts {
     Samples { count: usize, seed: u64 },
 }
 
-type Ranges = Vec<(f64, f64)>;
+/// A pair (low, high) per value of an initial state.
+pub(crate) type Ranges = Vec<(f64, f64)>;
 
-/// Reads the section: where runs start, and the ranges to sample from.
-pub(crate) fn read(
-    section: &Section<'_>,
-    folder: &Path,
-) -> Read<(Option<Placed<Starts>>, Option<Placed<Ranges>>)> {
+/// Reads where runs start.
+pub(crate) fn read(section: &Section<'_>, folder: &Path) -> Read<Option<Placed<Starts>>> {
     let chosen = section.one_of(&["states", "file", "samples"])?;
     if let Some(item) = section.get("seed").filter(|_| !matches!(chosen, Some(("samples", _)))) {
         return Err(Flaw::new(item.place(), "`initial.seed` is for `initial.samples`"));
     }
-    let starts = match chosen {
-        None => None,
-        Some((kind, item)) => {
-            let value = match kind {
-                "states" => {
-                    let must = "a list of lists of numbers, one per initial state";
-                    let states = item.list(must)?;
-                    if states.is_empty() {
-                        return Err(item.wrong("a list with at least one initial state"));
-                    }
-                    let states: Read<Vec<_>> =
-                        states.iter().map(|state| state.numbers().map(InitialState::new)).collect();
-                    Starts::List(states?)
-                }
-                "file" => {
-                    let path = folder.join(item.text()?);
-                    let states = csv(&path).map_err(|what| {
-                        Flaw::new(item.place(), format!("{}: {what}", path.display()))
-                            .help("one line per initial state, numbers separated by commas")
-                    })?;
-                    Starts::List(states)
-                }
-                _ => {
-                    let seed = section.get("seed").map(|seed| seed.whole(0..=i64::MAX as u64)).transpose()?;
-                    let count = item.whole(1..=MOST_STATES as u64)? as usize;
-                    Starts::Samples { count, seed: seed.unwrap_or(0) }
-                }
-            };
-            Some(Placed { value, place: item.place() })
+    let Some((kind, item)) = chosen else { return Ok(None) };
+    let value = match kind {
+        "states" => {
+            let must = "a list of lists of numbers, one per initial state";
+            let states = item.list(must)?;
+            if states.is_empty() {
+                return Err(item.wrong("a list with at least one initial state"));
+            }
+            let states: Read<Vec<_>> =
+                states.iter().map(|state| state.numbers().map(InitialState::new)).collect();
+            Starts::List(states?)
+        }
+        "file" => {
+            let path = folder.join(item.text()?);
+            let states = csv(&path).map_err(|what| {
+                Flaw::new(item.place(), format!("{}: {what}", path.display()))
+                    .help("one line per initial state, numbers separated by commas")
+            })?;
+            Starts::List(states)
+        }
+        _ => {
+            let seed = section.get("seed").map(|seed| seed.whole(0..=i64::MAX as u64)).transpose()?;
+            let count = item.whole(1..=MOST_STATES as u64)? as usize;
+            Starts::Samples { count, seed: seed.unwrap_or(0) }
         }
     };
-    let ranges = section.get("ranges").map(|item| {
-        let must = "a list of pairs [low, high], one per value of an initial state";
-        let pairs = item.list(must)?.into_iter().map(|pair| match pair.numbers()?[..] {
-            [low, high] if low <= high && (high - low).is_finite() => Ok((low, high)),
-            _ => Err(pair.wrong("a pair [low, high] with low <= high")),
-        });
-        Ok(Placed { value: pairs.collect::<Read<Ranges>>()?, place: item.place() })
+    Ok(Some(Placed { value, place: item.place() }))
+}
+
+/// Reads the ranges to sample from.
+pub(crate) fn read_ranges(section: &Section<'_>) -> Read<Option<Placed<Ranges>>> {
+    let Some(item) = section.get("ranges") else { return Ok(None) };
+    let must = "a list of pairs [low, high], one per value of an initial state";
+    let pairs = item.list(must)?.into_iter().map(|pair| match pair.numbers()?[..] {
+        [low, high] if low <= high && (high - low).is_finite() => Ok((low, high)),
+        _ => Err(pair.wrong("a pair [low, high] with low <= high")),
     });
-    Ok((starts, ranges.transpose()?))
+    Ok(Some(Placed { value: pairs.collect::<Read<_>>()?, place: item.place() }))
 }
 
 /// Reads initial states from a CSV file; a first line without numbers is a heading.

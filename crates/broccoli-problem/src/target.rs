@@ -135,9 +135,8 @@ impl ProblemFile {
     /// # Errors
     /// When the system cannot be started, or the file and the system do not fit together.
     pub fn open(&self) -> Result<Target, Diagnosis> {
-        let failed = |what: String| {
-            self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system")).never_started()
-        };
+        let failed =
+            |what: String| self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system"));
         let mut target = match self.system() {
             SystemSource::Environment(environment) => Target::environment(environment),
             SystemSource::Subprocess(program) => {

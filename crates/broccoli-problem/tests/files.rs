@@ -22,15 +22,15 @@ impl Schema {
     fn new() -> Self {
         let mut schemas = boon::Schemas::new();
         let mut compiler = boon::Compiler::new();
-        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
-        compiler.add_resource("problem.json", schema).unwrap();
-        let index = compiler.compile("problem.json", &mut schemas).unwrap();
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+        compiler.add_resource("problem.json", schema).expect("a new name");
+        let index = compiler.compile("problem.json", &mut schemas).expect("a schema");
         Schema { schemas, index }
     }
 
     fn accepts(&self, text: &str) -> Result<(), String> {
         let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-        let value = serde_json::to_value(table).unwrap();
+        let value = serde_json::to_value(table).expect("TOML without dates");
         self.schemas.validate(&value, self.index).map_err(|error| format!("{error:#}"))
     }
 }
@@ -40,10 +40,10 @@ fn examples() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files = Vec::new();
     for folder in [root.clone(), root.join("python"), root.join("c"), root.join("plugin-rust")] {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         files.extend(entries.filter(|path| path.extension().is_some_and(|e| e == "toml")));
     }
-    files.retain(|path| path.file_name().unwrap() != "Cargo.toml");
+    files.retain(|path| !path.ends_with("Cargo.toml"));
     files.sort();
     files
 }
@@ -153,7 +153,7 @@ fn said(text: &str) -> String {
     let help = wrong.help().map(|help| format!("\n    help: {help}")).unwrap_or_default();
     let label = label.unwrap_or_default();
     let text = text.trim_end().replace('\n', " ⏎ ");
-    let here = std::env::current_dir().unwrap().display().to_string();
+    let here = std::env::current_dir().expect("a folder").display().to_string();
     format!("{text}\n  {line}:{column} {wrong} [{label}]{help}\n").replace(&here, "HERE")
 }
 
