@@ -128,7 +128,10 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
                     ended.get_or_insert((initial, actions[..run.len() - 1].to_vec()));
                 }
             }
-            Err(broken) => return Err(checker.shrink(broken, split)),
+            Err(broken) => {
+                let broken = checker.nearest_cause(attempt, broken, &mut *system);
+                return Err(checker.shrink(broken, split));
+            }
         }
         tried += 1;
     }
@@ -302,6 +305,24 @@ impl Checker<'_> {
         Ok(Moment { bits: observation.iter().map(|value| value.to_bits()).collect(), verdict })
     }
 
+    /// A system that answers at random breaks every promise sooner or later: if it does not even repeat
+    /// itself, that is what to say.
+    fn nearest_cause(&mut self, attempt: Attempt<'_>, broken: Broken, system: &mut dyn System) -> Broken {
+        const TRIES: usize = 8;
+        if !matches!(broken.promise, Promise::Agrees | Promise::ComesBack) {
+            return broken;
+        }
+        let mut repeats = || -> Result<(), Broken> {
+            let first = self.run(system, attempt.initial, attempt.actions)?;
+            for _ in 0..TRIES {
+                let again = self.run(system, attempt.initial, attempt.actions)?;
+                compare(Promise::Repeats, attempt, &first, &again, 0, "first", "then")?;
+            }
+            Ok(())
+        };
+        repeats().err().unwrap_or(broken)
+    }
+
     /// Leaves out actions one by one, as long as what is left shows the same broken promise.
     fn shrink(&mut self, mut broken: Broken, split: usize) -> Broken {
         const MOST_TRIES: usize = 60;
@@ -401,6 +422,8 @@ mod tests {
         Fails,
         /// NaN after two of them.
         NaN,
+        /// Every fifth answer is another.
+        Random,
     }
 
     /// A token on a line, with a hidden count of moves to the right that ends the run at 40.
@@ -409,14 +432,17 @@ mod tests {
         number: u32,
         cell: f64,
         moves: u32,
+        answers: u32,
     }
 
     impl Token {
-        fn reply(&self, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        fn reply(&mut self, observation: &mut [f64]) -> Result<Reply, SystemError> {
+            self.answers += 1;
             observation[0] = self.cell + if self.moves > 5 { 100.0 } else { 0.0 };
             match self.flaw {
                 Flaw::Fails if self.moves == 3 => return Err(SystemError::new("out of fuel")),
                 Flaw::NaN if self.moves == 2 => observation[0] = f64::NAN,
+                Flaw::Random => observation[0] += f64::from(u8::from(self.answers % 5 == 4)),
                 Flaw::Differs if self.moves == 4 => observation[0] += f64::from(self.number),
                 _ => {}
             }
@@ -469,7 +495,7 @@ mod tests {
         let made = AtomicU32::new(0);
         let factory = || {
             let number = made.fetch_add(1, Ordering::Relaxed);
-            Ok(Box::new(Token { flaw, number, cell: 0.0, moves: 0 }) as Box<dyn System>)
+            Ok(Box::new(Token { flaw, number, cell: 0.0, moves: 0, answers: 0 }) as Box<dyn System>)
         };
         check(&problem, &factory, Effort::FULL)
     }
@@ -485,6 +511,7 @@ mod tests {
             (Flaw::Forgets, Promise::ComesBack, 7),
             (Flaw::Fails, Promise::Answers, 3),
             (Flaw::NaN, Promise::Numbers, 2),
+            (Flaw::Random, Promise::Repeats, 1),
         ] {
             let broken = checked(flaw).unwrap_err();
             assert_eq!(broken.promise, promise, "{flaw:?}: {broken:?}");

@@ -86,10 +86,10 @@ fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> Stri
     let mut text = format!("{name}\n  observes  {dimensions}\n  actions   {actions}\n\n");
     let first_broken = checked.as_ref().err().map(|broken| broken.promise);
     for promise in Promise::ALL {
-        // What comes after a broken promise was not tried any more.
+        // The check ends at the first broken promise, and nothing more is known of the others.
         let mark = match first_broken {
             Some(broken) if broken == promise => "BROKEN",
-            Some(_) => "?",
+            Some(_) => "open",
             None if promise == Promise::ComesBack && is_reset_only(checked) => "-",
             None => "kept",
         };

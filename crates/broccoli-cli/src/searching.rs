@@ -108,12 +108,13 @@ impl SearchOptions {
             search = search.start(tree)?;
         }
         let stopper = Stopper::new(self.time_limit.or(asked.time_limit))?;
-        if target.is_foreign && !self.no_check {
-            if let Err(error) = short_check(target, problem) {
-                let engine = engine.unwrap_or(Engine::Behaviour);
-                let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
-                return Ok(Searched { found: Err(Box::new(failure)), seconds: 0.0, explanation: None });
-            }
+        if target.is_foreign
+            && !self.no_check
+            && let Err(error) = short_check(target, problem)
+        {
+            let engine = engine.unwrap_or(Engine::Behaviour);
+            let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
+            return Ok(Searched { found: Err(Box::new(failure)), seconds: 0.0, explanation: None });
         }
         let mut progress = Progress::start(self.progress, io::stderr().is_terminal());
         if let Some(progress) = &mut progress {

@@ -70,6 +70,23 @@ fn examples_and_starters_are_read_and_fit_the_schema() {
     }
 }
 
+#[test]
+fn the_documentation_shows_a_good_file_and_every_key() {
+    let shown = include_str!("../../../docs/problem-files.md");
+    let example = shown.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(parse(example).is_ok());
+    let schema = Schema::new();
+    assert_eq!(schema.accepts(example), Ok(()));
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+    for (section, contents) in schema["properties"].as_object().unwrap() {
+        assert!(shown.contains(&format!("## `[{section}]`")), "{section}");
+        let keys = contents.get("properties").and_then(|keys| keys.as_object());
+        for key in keys.into_iter().flat_map(|keys| keys.keys()) {
+            assert!(shown.contains(&format!("| `{key}` |")), "{section}.{key}");
+        }
+    }
+}
+
 const GOOD: &str = "[system]\nenvironment = \"mountain-car\"\n";
 
 /// Files that are wrong by their form alone: the reader and the schema must both say so.

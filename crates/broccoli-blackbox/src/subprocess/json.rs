@@ -11,8 +11,8 @@ use crate::description::{ComesBack, Description};
 
 /// The greeting, which offers formats.
 pub(super) fn write_hello(formats: &[Format], out: &mut Vec<u8>) {
-    let names: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-    write_line(&serde_json::json!({"type": "hello", "protocol": PROTOCOL, "formats": names}), out);
+    let formats = formats.iter().map(|format| format.name()).collect();
+    write_line(&RequestJson::Hello { protocol: PROTOCOL, formats }, out);
 }
 
 #[derive(Deserialize)]
@@ -79,6 +79,7 @@ pub(super) fn read_hello(message: &[u8], offered: &[Format]) -> Result<(Descript
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum RequestJson<'a> {
+    Hello { protocol: u32, formats: Vec<&'static str> },
     Reset { initial: &'a [f64] },
     Step(StepJson<'a>),
     Steps { steps: Vec<StepJson<'a>> },

@@ -115,21 +115,37 @@ fn mutated_messages_are_read_or_refused() {
 }
 
 #[test]
-fn requests_are_what_the_documentation_shows() {
+fn messages_are_those_of_the_documentation() {
+    let shown = include_str!("../../../../docs/protocol.md");
     let line = |request| {
         let mut out = Vec::new();
         json::write(request, &mut out);
-        String::from_utf8(out).unwrap()
+        String::from_utf8(out).unwrap().trim_end().to_owned()
     };
-    assert_eq!(line(Request::Reset(&[-0.51, 0.0])), "{\"type\":\"reset\",\"initial\":[-0.51,0.0]}\n");
-    assert_eq!(line(Request::Steps { states: &[], actions: &[1] }), "{\"type\":\"step\",\"action\":1}\n");
-    assert_eq!(
-        line(Request::Steps { states: &[0.5, 0.1], actions: &[1, 0] }),
-        "{\"type\":\"steps\",\"steps\":[{\"action\":1,\"state\":[0.5]},{\"action\":0,\"state\":[0.1]}]}\n"
-    );
-    assert_eq!(line(Request::Save), "{\"type\":\"save\"}\n");
-    assert_eq!(line(Request::Restore(b"a\"b")), "{\"type\":\"restore\",\"snapshot\":\"a\\\"b\"}\n");
+    let mut hello = Vec::new();
+    json::write_hello(&[Format::Binary, Format::Json], &mut hello);
+    for request in [
+        String::from_utf8(hello).unwrap().trim_end().to_owned(),
+        line(Request::Reset(&[-0.51, 0.0])),
+        line(Request::Steps { states: &[], actions: &[1] }),
+        line(Request::Steps { states: &[-0.51, 0.0], actions: &[1] }),
+        line(Request::Steps { states: &[-0.51, 0.0, 0.2, 0.01], actions: &[1, 0] }),
+        line(Request::Save),
+        line(Request::Restore(b"any text")),
+    ] {
+        assert!(shown.contains(&request), "not in docs/protocol.md: {request}");
+    }
+    let answers = |start: &str| shown.lines().find(|line| line.starts_with(start)).unwrap().as_bytes();
+    let (description, _) =
+        json::read_hello(answers("{\"type\":\"hello\",\"protocol\":1,\"name\""), &[Format::Json]).unwrap();
+    assert_eq!(description.observations, ["position", "velocity"]);
+    let mut replies = Replies::new(2, 2, true);
+    replies.expect(2);
+    json::read_replies(answers("{\"replies\""), &mut replies).unwrap();
+    assert_eq!(replies.states, [-0.5, 0.01, 0.21, 0.01]);
+
     let mut out = Vec::new();
     binary::write(Request::Steps { states: &[0.5], actions: &[1] }, &mut out);
     assert_eq!(out, frame(2, &[1, 0.5f64.to_bits()]));
+    assert_eq!(line(Request::Restore(b"a\"b")), "{\"type\":\"restore\",\"snapshot\":\"a\\\"b\"}");
 }
