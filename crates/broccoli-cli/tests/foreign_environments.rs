@@ -120,4 +120,12 @@ fn every_example_keeps_its_promises_and_can_be_simulated() {
     let output = run(&["simulate", other.to_str().expect("a path"), result.to_str().expect("a path")]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("and runs on `./pendulum`"), "{}", stderr(&output));
+
+    // What a result names is not run; what the user names is.
+    let result = result.to_str().expect("a path");
+    let output = run(&["prove", result]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("which is run only if you name it"), "{}", stderr(&output));
+    let output = run(&["prove", result, path, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
