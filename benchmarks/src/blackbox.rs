@@ -1,7 +1,8 @@
 //! `blackbox`: what a step of a foreign system costs beside its own work.
 //!
 //! The system is `blackbox/counter.c`, which does next to nothing, as a plug-in and, with
-//! `examples/c/serve.c`, as a program.
+//! `examples/c/serve.c`, as a program. A measurement takes some milliseconds, so that on a machine with
+//! other work some of them are left alone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,8 +17,8 @@ use crate::output::{self, grouped, line};
 /// How often to measure.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How often each row is measured; the best counts
-    #[arg(long, default_value_t = 5)]
+    /// How often each row is measured, for a moment; the best counts
+    #[arg(long, default_value_t = 50)]
     runs: usize,
 
     /// Where blackbox.md is written (default: target/bench)
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Steps in one message of the batch rows.
 const BATCH: usize = 256;
+/// Batches of one measurement.
+const BATCHES: usize = 20;
 
 /// Measures every row and writes the report.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -52,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Ok(())
     };
     let mut system = Plugin::load(&plugin)?.make()?;
-    row("plug-in", Some(50.0), &mut || steps(&mut *system, 2_000_000))?;
+    row("plug-in", Some(50.0), &mut || steps(&mut *system, 200_000))?;
     for (name, format, limits) in [
         ("binary", Format::Binary, [Some(10_000.0), Some(1000.0)]),
         ("JSON", Format::Json, [Some(20_000.0), None]),
@@ -60,17 +63,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut program = Program::new([program.display().to_string()], folder.path());
         program.format = Some(format);
         let mut process = Subprocess::new(program)?.start()?;
-        row(&format!("program, {name}"), limits[0], &mut || steps(&mut process, 20_000))?;
+        row(&format!("program, {name}"), limits[0], &mut || steps(&mut process, 2000))?;
         let states: Vec<f64> = (0..2 * BATCH).map(|i| i as f64 * 0.1).collect();
         let actions: Vec<usize> = (0..BATCH).map(|i| i % 2).collect();
         row(&format!("program, {name}, batch"), limits[1], &mut || {
             let started = Instant::now();
             let mut sum = 0.0;
-            for _ in 0..200 {
+            for _ in 0..BATCHES {
                 sum += process.step_batch(&states, &actions)?.observations[1];
             }
             ensure!(sum > 0.0, "the batches were not answered");
-            Ok(started.elapsed().as_nanos() as f64 / (200 * BATCH) as f64)
+            Ok(started.elapsed().as_nanos() as f64 / (BATCHES * BATCH) as f64)
         })?;
     }
     print!("{text}");

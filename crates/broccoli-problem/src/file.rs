@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use broccoli_blackbox::{Format, Program};
-use broccoli_core::problem::{InitialState, MAX_DEPTH, MAX_THRESHOLDS, Objective, Thresholds};
+use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Objective, Thresholds};
 use broccoli_core::search::Engine;
 use broccoli_environments::Environment;
 use toml::de::DeTable;
@@ -197,14 +197,6 @@ impl ProblemFile {
     /// The path that was given.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The initial states that the file lists or names, if it does.
-    pub fn listed_states(&self) -> Option<&[InitialState]> {
-        match self.starts.as_ref().map(|starts| &starts.value) {
-            Some(Starts::List(states)) => Some(states),
-            _ => None,
-        }
     }
 
     pub(crate) fn diagnosis(&self, flaw: Flaw) -> Diagnosis {
