@@ -174,7 +174,7 @@ fn json_comes_alone_on_standard_output() {
 #[test]
 fn any_optimal_tree_will_do() {
     let [one, any] =
-        [&["solve", "mountain-car", "--json"][..], &["solve", "mountain-car", "--json", "--any-optimal"]]
+        [&["solve", "cartpole", "--json"][..], &["solve", "cartpole", "--json", "--any-optimal"]]
             .map(|arguments| json(&run(arguments)));
     for key in ["status", "value", "bound", "size", "queries", "necessary_queries"] {
         assert_eq!(one[key], any[key], "{key}");
