@@ -22,7 +22,8 @@ struct Jittery {
 
 impl Jittery {
     fn dawdle(&self) {
-        let random = self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let random =
+            self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         match random >> 60 {
             0..4 => std::thread::yield_now(),
             4 => std::thread::sleep(std::time::Duration::from_micros(random >> 40 & 63)),
@@ -96,10 +97,8 @@ fn random_problems_have_one_answer() {
 fn environments_have_one_answer() {
     let problems = |environment: &'static Environment| {
         let one = environment.problem().build().expect("the defaults");
-        let several = environment.problem_with(
-            environment.grids(None).expect("the defaults"),
-            environment.sample(5, 3),
-        );
+        let several = environment
+            .problem_with(environment.grids(None).expect("the defaults"), environment.sample(5, 3));
         [one, several.build().expect("the defaults")]
     };
     for environment in [&MOUNTAIN_CAR, &CARTPOLE, &PENDULUM] {

@@ -17,7 +17,7 @@ use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
 use crate::searching::{SearchError, SearchOptions, Searched};
-use crate::target::resolve;
+use crate::target::{environment, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
 ///
@@ -121,7 +121,7 @@ impl Prove {
                         .complaint(format!("its system is `{name}`, which is run only if you name it"))
                         .help("give the problem file: broccoli prove TREE.json PROBLEM.toml"));
                 };
-                let (target, system) = resolve(name)?;
+                let (target, system) = environment(name)?;
                 let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
                 file.check_against(&problem, &target)?;
                 Ok((target, system, problem))

@@ -18,14 +18,13 @@ fn is_file(name: &str) -> bool {
 /// The target with this name, its system started, and what to write about the system into results.
 pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
     if !is_file(name) {
-        let environment = find(name).map_err(|complaint| {
+        return environment(name).map_err(|complaint| {
             if Path::new(name).is_file() {
                 complaint.help("the name of a problem file ends in .toml")
             } else {
                 complaint
             }
-        })?;
-        return Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())));
+        });
     }
     let file = ProblemFile::read(Path::new(name)).map_err(|diagnosis| {
         let complaint = Complaint::diagnosis(&diagnosis);
@@ -37,6 +36,12 @@ pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
     })?;
     let target = file.open().map_err(|diagnosis| Complaint::diagnosis(&diagnosis))?;
     Ok((target, system_json(&file)))
+}
+
+/// The built-in environment with this name, and nothing else: for names that a file gives, not the user.
+pub fn environment(name: &str) -> Result<(Target, SystemJson), Complaint> {
+    let environment = find(name)?;
+    Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())))
 }
 
 /// What it takes to run the system of a file again, from any folder.

@@ -126,6 +126,13 @@ fn every_example_keeps_its_promises_and_can_be_simulated() {
     let output = run(&["prove", result]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("which is run only if you name it"), "{}", stderr(&output));
+    let disguised = folder.path().join("disguised.json");
+    let mut object = object;
+    object["problem"]["system"] = serde_json::json!({ "environment": path });
+    fs::write(&disguised, object.to_string()).expect("a file");
+    let output = run(&["prove", disguised.to_str().expect("a path")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is no environment"), "{}", stderr(&output));
     let output = run(&["prove", result, path, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

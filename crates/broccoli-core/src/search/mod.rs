@@ -77,7 +77,6 @@ pub struct Search<'a> {
 /// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
 const THREADS_AFTER: u64 = 20_000;
 
-
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
     pub fn new(problem: &'a Problem, factory: &'a dyn SystemFactory) -> Self {

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::value::trace_value;
 use super::behaviour::Counts;
-use super::{ Event, Improvement, Observer, Solution, Statistics, Status};
+use super::value::trace_value;
+use super::{Event, Improvement, Observer, Solution, Statistics, Status};
 use crate::problem::{Gate, Instance, Objective, Problem, RunError, StopReason, SystemFactory};
 use crate::tree::Tree;
 

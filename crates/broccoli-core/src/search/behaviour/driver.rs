@@ -76,7 +76,8 @@ impl Places {
     /// Drops the last places.
     fn drop_last(&mut self, count: usize) {
         let keep = self.places.len().saturating_sub(count);
-        if let Some(start) = self.places[keep..].iter().find_map(|place| place.state.map(|(start, _)| start)) {
+        if let Some(start) = self.places[keep..].iter().find_map(|place| place.state.map(|(start, _)| start))
+        {
             self.states.truncate(start);
         }
         self.places.truncate(keep);

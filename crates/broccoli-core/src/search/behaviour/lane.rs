@@ -144,10 +144,7 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     fn take_leaves(&mut self) -> Frontier {
-        Frontier {
-            leaves: Arc::new(self.walk.take_leaves()),
-            places: Arc::new(self.driver.take_leaves()),
-        }
+        Frontier { leaves: Arc::new(self.walk.take_leaves()), places: Arc::new(self.driver.take_leaves()) }
     }
 
     /// Why it was stopped, if it was.

@@ -285,10 +285,8 @@ impl<S: Store> Walk<S> {
 
     /// The labelled cells of the present behaviour, in the order in which they were reached.
     pub(super) fn labels(&self) -> Vec<Labelled> {
-        let labelled = |index| Labelled {
-            cell: self.space.point(index).to_vec(),
-            label: self.space.label(index),
-        };
+        let labelled =
+            |index| Labelled { cell: self.space.point(index).to_vec(), label: self.space.label(index) };
         (0..self.space.len()).map(labelled).collect()
     }
 
