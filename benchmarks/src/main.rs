@@ -2,6 +2,7 @@
 //!
 //! Every benchmark is a subcommand in a file of its own; what is measured is data in `instances/`.
 
+mod blackbox;
 mod case;
 mod chart;
 mod child;
@@ -37,6 +38,8 @@ enum Benchmark {
     Depth4(depth4::Arguments),
     /// Cost against thresholds, nodes and initial states, with a chart.
     Growth(growth::Arguments),
+    /// What a step of a foreign system costs beside its own work.
+    Blackbox(blackbox::Arguments),
     /// One search; the others run it as a process that they can kill.
     #[command(hide = true)]
     One(child::Arguments),
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Benchmark::Engines(arguments) => engines::run(&arguments),
         Benchmark::Depth4(arguments) => depth4::run(&arguments),
         Benchmark::Growth(arguments) => growth::run(&arguments),
+        Benchmark::Blackbox(arguments) => blackbox::run(&arguments),
         Benchmark::One(arguments) => child::run(&arguments),
     };
     match done {

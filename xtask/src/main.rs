@@ -13,6 +13,7 @@ mod python;
 mod rust;
 mod summary;
 mod test;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{exports, planted, promises, python, rust};
+use crate::{exports, planted, promises, python, rust, tools};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
@@ -24,6 +24,7 @@ type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 const STEPS: &[Step] = &[
     ("formatting", rust::format),
     ("lints", rust::clippy),
+    ("tools for foreign systems", tools::set_up),
     ("tests", rust::test),
     ("documentation", rust::document),
     ("README's first command", promises::first_command),

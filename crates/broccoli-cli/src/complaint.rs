@@ -1,9 +1,11 @@
 //! What is said on standard error when something is wrong, and the exit code that goes with it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use broccoli_problem::Diagnosis;
 use clap::error::ErrorKind;
+use miette::{GraphicalReportHandler, GraphicalTheme};
 
 /// The exit code for bad usage and bad input.
 pub const BAD_INPUT: u8 = 2;
@@ -16,17 +18,32 @@ pub struct Complaint {
     code: u8,
     message: String,
     help: Option<String>,
+    /// Whether the message is complete as it is.
+    is_drawn: bool,
 }
 
 impl Complaint {
     /// Something about what the user gave: an option, or the contents of a file.
     pub fn input(message: impl Into<String>) -> Self {
-        Complaint { code: BAD_INPUT, message: message.into(), help: None }
+        Complaint { code: BAD_INPUT, message: message.into(), help: None, is_drawn: false }
     }
 
     /// Anything else: the system failed, the disk is full.
     pub fn other(message: impl Into<String>) -> Self {
-        Complaint { code: OTHER, message: message.into(), help: None }
+        Complaint { code: OTHER, message: message.into(), help: None, is_drawn: false }
+    }
+
+    /// Something about a problem file, with the lines that are meant if there are some.
+    pub fn diagnosis(diagnosis: &Diagnosis) -> Self {
+        let colours = io::stderr().is_terminal();
+        let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(100);
+        let mut drawing = String::new();
+        if diagnosis.line_and_column().is_none() || handler.render_report(&mut drawing, diagnosis).is_err() {
+            return Complaint::input(diagnosis.to_string());
+        }
+        let message = format!("error: {}", drawing.trim_start().trim_start_matches("× "));
+        Complaint { code: BAD_INPUT, message, help: None, is_drawn: true }
     }
 
     /// Adds a line that says what to do.
@@ -37,6 +54,10 @@ impl Complaint {
 
     /// Writes the message to standard error, in the colours of the messages about usage.
     pub fn report(&self, command: &clap::Command) -> ExitCode {
+        if self.is_drawn {
+            note(format_args!("{}", self.message.trim_end()));
+            return ExitCode::from(self.code);
+        }
         let mut text = format!("{}\n", self.message);
         if let Some(help) = &self.help {
             text += &format!("help: {help}\n");

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use broccoli_core::problem::Problem;
 use broccoli_core::tree::{Tree, TreeJson};
-use broccoli_environments::Environment;
 use broccoli_export::json::ResultJson;
 use broccoli_export::saved::Saved;
+use broccoli_problem::Target;
 
 use crate::complaint::Complaint;
 
@@ -75,26 +75,26 @@ impl TreeFile<'_> {
         tree.check(problem).map_err(|error| self.complaint(format!("in its tree, {error}")))
     }
 
-    /// Checks that the problem of a result is about the environment as it is.
-    pub fn check_against(&self, problem: &Problem, environment: &Environment) -> Result<(), Complaint> {
+    /// Checks that the problem of a result is about the target as it is.
+    pub fn check_against(&self, problem: &Problem, target: &Target) -> Result<(), Complaint> {
         let check = |what: &str, found: Vec<&str>, expected: Vec<&str>| {
             if found == expected {
                 return Ok(());
             }
             let (found, expected) = (found.join(", "), expected.join(", "));
-            let name = environment.name;
+            let name = &target.name;
             Err(self.complaint(format!("its {what} are {found}, but those of {name} are {expected}")))
         };
         let found = problem.dimensions().iter().map(|d| d.name.as_str()).collect();
-        check("dimensions", found, environment.dimensions.iter().map(|d| d.name).collect())?;
+        check("dimensions", found, target.dimensions.iter().map(|d| d.name.as_str()).collect())?;
         let found = problem.actions().iter().map(|a| a.name.as_str()).collect();
-        check("actions", found, environment.actions.iter().map(|a| a.name).collect())?;
-        let dimensions = environment.dimensions.len();
-        match problem.initial_states().iter().position(|state| state.values().len() != dimensions) {
+        check("actions", found, target.actions.iter().map(|a| a.name.as_str()).collect())?;
+        let Some(expected) = target.initial_values else { return Ok(()) };
+        match problem.initial_states().iter().position(|state| state.values().len() != expected) {
             None => Ok(()),
             Some(state) => {
                 let count = problem.initial_states()[state].values().len();
-                Err(self.complaint(format!("its initial state {state} has {count} values, not {dimensions}")))
+                Err(self.complaint(format!("its initial state {state} has {count} values, not {expected}")))
             }
         }
     }

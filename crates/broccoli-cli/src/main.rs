@@ -4,10 +4,12 @@
 //! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
 //! that ended early, 5 for a tree that is proved not to be optimal, 2 for bad usage or bad input, and 1 for anything else.
 
+mod check;
 mod complaint;
 mod environments;
 mod export;
 mod file;
+mod init;
 mod numbers;
 mod output;
 mod problem;
@@ -19,6 +21,7 @@ mod simulate;
 mod solve;
 mod starts;
 mod stopper;
+mod target;
 
 use std::process::ExitCode;
 
@@ -42,7 +45,10 @@ Examples:
   broccoli prove best.json                   is it optimal, or by how much not
   broccoli simulate mountain-car best.json --trace trace.csv
   broccoli export best.json -o policy.c
-  broccoli report best.json -o report.html";
+  broccoli report best.json -o report.html
+  broccoli init plant.toml --subprocess      a simulator of your own to start from
+  broccoli check plant.toml                  does it keep its promises?
+  broccoli solve plant.toml";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -51,6 +57,8 @@ enum Command {
     Simulate(simulate::Simulate),
     Export(export::Export),
     Report(report::Report),
+    Check(check::Check),
+    Init(init::Init),
     Environments(environments::Environments),
 }
 
@@ -65,6 +73,8 @@ fn main() -> ExitCode {
         Command::Simulate(simulate) => simulate.run(),
         Command::Export(export) => export.run(),
         Command::Report(report) => report.run(),
+        Command::Check(check) => check.run(),
+        Command::Init(init) => init.run(),
         Command::Environments(environments) => environments.run(),
     };
     match done {

@@ -1,9 +1,9 @@
-//! The options that describe a problem, over the defaults of an environment.
+//! The options that describe a problem, over the defaults of a target.
 
-use broccoli_core::problem::{InitialState, MAX_DEPTH, MAX_THRESHOLDS, Problem, ThresholdError, Thresholds};
-use broccoli_environments::Environment;
+use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Problem, ThresholdError, Thresholds};
 use broccoli_export::json::ObjectiveJson;
 use broccoli_export::number;
+use broccoli_problem::{Target, TargetDimension};
 use clap::Args;
 
 use crate::complaint::Complaint;
@@ -13,7 +13,7 @@ use crate::starts::{Starts, check_count};
 /// The options about the problem.
 #[derive(Debug, Args)]
 pub struct ProblemOptions {
-    /// The most predicates on any path of the tree, 0 to 16 [default: the environment's]
+    /// The most predicates on any path of the tree, 0 to 16 [default: the target's]
     #[arg(long, value_name = "D", allow_hyphen_values = true,
           value_parser = whole::<u32>(0..=u64::from(MAX_DEPTH)))]
     depth: Option<u32>,
@@ -23,7 +23,7 @@ pub struct ProblemOptions {
           value_parser = whole::<u64>(0..=(1 << MAX_DEPTH) - 1))]
     nodes: Option<u64>,
 
-    /// The step between thresholds, one number per dimension [default: the environment's]
+    /// The step between thresholds, one number per dimension [default: the target's]
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_parser = numbers("0.05,0.005"))]
     step: Option<Numbers>,
 
@@ -35,7 +35,7 @@ pub struct ProblemOptions {
     #[command(flatten)]
     starts: Starts,
 
-    /// The most steps of a run, at least 1 [default: the environment's]
+    /// The most steps of a run, at least 1 [default: the target's]
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
     horizon: Option<u64>,
 }
@@ -47,61 +47,72 @@ impl ProblemOptions {
         limits || self.step.is_some() || self.thresholds.is_some() || self.starts.is_any()
     }
 
-    /// The problem that the options describe, over the environment's defaults.
-    pub fn problem(&self, environment: &Environment) -> Result<Problem, Complaint> {
-        let thresholds = self.thresholds(environment)?;
-        let initial = self.starts.states(environment)?;
-        let initial = initial.unwrap_or_else(|| vec![InitialState::new(environment.initial)]);
-        let depth = self.depth.unwrap_or(environment.depth);
-        let mut builder = environment.problem_with(thresholds, initial).depth(depth);
-        if let Some(nodes) = self.nodes {
-            let most = (1 << depth) - 1;
-            if nodes > most {
-                let depth = match self.depth {
-                    Some(depth) => format!("--depth {depth}"),
-                    None => format!("the default depth {depth}"),
-                };
-                let range =
-                    if most == 0 { "0".to_owned() } else { format!("from 0 to {}", number::grouped(most)) };
-                let message = format!("--nodes {nodes} does not fit in {depth}: it must be {range}");
-                return Err(Complaint::input(message));
-            }
-            builder = builder.nodes(nodes);
+    /// The problem that the options describe, over the target's defaults.
+    pub fn problem(&self, target: &Target) -> Result<Problem, Complaint> {
+        let mut target = target.clone();
+        let thresholds = self.thresholds(&target)?;
+        for (dimension, thresholds) in target.dimensions.iter_mut().zip(thresholds) {
+            dimension.thresholds = thresholds;
         }
-        if let Some(horizon) = self.horizon {
-            builder = builder.objective(ObjectiveJson::from(environment.objective).within(horizon));
+        if let Some(states) = self.starts.states(&target)? {
+            target.initial = states;
         }
-        builder.build().map_err(|error| Complaint::input(error.to_string()))
+        target.depth = self.depth.unwrap_or(target.depth);
+        let (depth, most) = (target.depth, (1 << target.depth) - 1);
+        if let Some(nodes) = self.nodes.filter(|nodes| *nodes > most) {
+            let depth = match self.depth {
+                Some(depth) => format!("--depth {depth}"),
+                None => format!("the default depth {depth}"),
+            };
+            let range =
+                if most == 0 { "0".to_owned() } else { format!("from 0 to {}", number::grouped(most)) };
+            let message = format!("--nodes {nodes} does not fit in {depth}: it must be {range}");
+            return Err(Complaint::input(message));
+        }
+        // A shallower tree than that of the file has room for fewer.
+        target.nodes = self.nodes.or(target.nodes).map(|nodes| nodes.min(most));
+        let horizon = self.horizon.unwrap_or(target.objective.horizon());
+        target.objective = ObjectiveJson::from(target.objective).within(horizon);
+        target.problem().map_err(|error| Complaint::input(error.to_string()))
     }
 
-    fn thresholds(&self, environment: &Environment) -> Result<Vec<Thresholds>, Complaint> {
-        if let Some(count) = self.thresholds {
-            let grid = |d: &broccoli_environments::DimensionInfo| {
-                let (low, high) = d.range;
-                Thresholds::count(low, high, count)
-                    .map_err(|error| Complaint::input(format!("--thresholds {count}: {}: {error}", d.name)))
-            };
-            return environment.dimensions.iter().map(grid).collect();
+    fn thresholds(&self, target: &Target) -> Result<Vec<Thresholds>, Complaint> {
+        if self.thresholds.is_none() && self.step.is_none() {
+            return Ok(target.dimensions.iter().map(|d| d.thresholds.clone()).collect());
         }
         let steps = self.step.as_ref().map(|Numbers(steps)| steps.as_slice());
         if let Some(steps) = steps {
-            check_count("--step", steps.len(), environment)?;
+            check_count("--step", steps.len(), target)?;
         }
-        environment.grids(steps).map_err(|(dimension, error)| {
-            let name = environment.dimensions[dimension].name;
-            let step = steps.and_then(|steps| steps.get(dimension)).copied().unwrap_or_default();
-            // Numbers of hundreds of digits would drown the message.
-            let what = match error {
-                ThresholdError::NoThreshold { low, high, .. } => format!(
-                    "a step of {step:?} leaves no threshold strictly between {low} and {high}: it must be smaller"
-                ),
-                ThresholdError::TooMany(_) => {
-                    let most = number::grouped(MAX_THRESHOLDS as u64);
-                    format!("a step of {step:?} gives more than {most} thresholds: it must be larger")
-                }
-                other => other.to_string(),
+        let option = if steps.is_some() { "--step" } else { "--thresholds" };
+        let grid = |(index, d): (usize, &TargetDimension)| {
+            let Some((low, high)) = d.range else {
+                return Err(Complaint::input(format!("{option}: dimension {:?} has no range", d.name))
+                    .help("give it low and high in the section [predicates] of the problem file"));
             };
-            Complaint::input(format!("--step, dimension {name:?}: {what}"))
-        })
+            match (self.thresholds, steps.and_then(|steps| steps.get(index))) {
+                (Some(count), _) => Thresholds::count(low, high, count)
+                    .map_err(|error| Complaint::input(format!("--thresholds {count}: {}: {error}", d.name))),
+                (None, Some(&step)) => Thresholds::grid(low, high, step).map_err(|error| {
+                    Complaint::input(format!("--step, dimension {:?}: {}", d.name, step_error(step, error)))
+                }),
+                (None, None) => Ok(d.thresholds.clone()),
+            }
+        };
+        target.dimensions.iter().enumerate().map(grid).collect()
+    }
+}
+
+/// What is wrong with a step. Numbers of hundreds of digits would drown the message.
+fn step_error(step: f64, error: ThresholdError) -> String {
+    match error {
+        ThresholdError::NoThreshold { low, high, .. } => format!(
+            "a step of {step:?} leaves no threshold strictly between {low} and {high}: it must be smaller"
+        ),
+        ThresholdError::TooMany(_) => {
+            let most = number::grouped(MAX_THRESHOLDS as u64);
+            format!("a step of {step:?} gives more than {most} thresholds: it must be larger")
+        }
+        other => other.to_string(),
     }
 }

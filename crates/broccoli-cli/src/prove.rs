@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use broccoli_core::problem::Problem;
 use broccoli_core::search::{Outcome, Status, value};
 use broccoli_core::tree::Tree;
-use broccoli_environments::Environment;
 use broccoli_export::json::{ResultJson, SystemJson};
 use broccoli_export::proof::{Proof, Verdict};
 use broccoli_export::saved::Saved;
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
 use crate::complaint::Complaint;
-use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
 use crate::searching::{SearchError, SearchOptions, Searched};
+use crate::target::{environment, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
 ///
@@ -30,7 +30,7 @@ pub struct Prove {
     #[arg(value_name = "TREE.json")]
     tree: PathBuf,
 
-    /// The environment [default: the file's, with the problem in it]
+    /// The environment, or a problem file [default: the file's environment, with the problem in it]
     target: Option<String>,
 
     #[command(flatten)]
@@ -61,23 +61,22 @@ impl Prove {
     pub fn run(&self) -> Done {
         let file = TreeFile { option: "TREE.json", path: &self.tree };
         let saved = file.saved()?;
-        let (environment, problem) = self.task(file, &saved)?;
+        let (target, system, problem) = self.task(file, &saved)?;
         let tree = file.tree(&saved, &problem)?;
         let worth =
-            value(&problem, environment, &tree).map_err(|error| Complaint::other(error.to_string()))?;
+            value(&problem, &*target.factory, &tree).map_err(|error| Complaint::other(error.to_string()))?;
 
         // A tree that is not one of those searched cannot be started from, but it can be compared.
-        let (searched, misfit) = match self.search.run(environment, &problem, Some(tree.clone())) {
+        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone())) {
             Ok(searched) => (searched, None),
             Err(SearchError::Options(complaint)) => return Err(complaint),
-            Err(SearchError::Start(error)) => match self.search.run(environment, &problem, None) {
+            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None) {
                 Ok(searched) => (searched, Some(error.to_string())),
                 Err(SearchError::Options(complaint)) => return Err(complaint),
                 Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),
             },
         };
         let Searched { found, seconds, .. } = searched;
-        let system = SystemJson::Environment(environment.name.to_owned());
         let (result, verdict, failure) = match &found {
             Ok(outcome) => {
                 let verdict = verdict(&problem, outcome, worth, &tree, misfit.is_some());
@@ -100,25 +99,32 @@ impl Prove {
     }
 
     /// The problem: that of TARGET and the options, or else the one in the file.
-    fn task(&self, file: TreeFile<'_>, saved: &Saved) -> Result<(&'static Environment, Problem), Complaint> {
+    fn task(&self, file: TreeFile<'_>, saved: &Saved) -> Result<(Target, SystemJson, Problem), Complaint> {
         match (&self.target, saved) {
             (Some(target), _) => {
-                let environment = find(target)?;
-                Ok((environment, self.problem.problem(environment)?))
+                let (target, system) = resolve(target)?;
+                let problem = self.problem.problem(&target)?;
+                Ok((target, system, problem))
             }
             (None, Saved::Tree(_)) => Err(file
                 .complaint("it holds a tree alone, which does not say what problem it is for")
-                .help("name the environment: broccoli prove TREE.json TARGET")),
+                .help("name the environment or problem file: broccoli prove TREE.json TARGET")),
             (None, Saved::Result(_)) if self.problem.is_any() => {
                 Err(Complaint::input("options that describe a problem need TARGET")
                     .help("without TARGET the problem is the one in the file"))
             }
             (None, Saved::Result(result)) => {
-                let SystemJson::Environment(name) = &result.problem.system;
-                let environment = find(name)?;
+                // A result may come from anybody; what it names is not run unless the user names it, too.
+                let SystemJson::Environment(name) = &result.problem.system else {
+                    let name = result.problem.system.name();
+                    return Err(file
+                        .complaint(format!("its system is `{name}`, which is run only if you name it"))
+                        .help("give the problem file: broccoli prove TREE.json PROBLEM.toml"));
+                };
+                let (target, system) = environment(name)?;
                 let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
-                file.check_against(&problem, environment)?;
-                Ok((environment, problem))
+                file.check_against(&problem, &target)?;
+                Ok((target, system, problem))
             }
         }
     }

@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use broccoli_core::problem::{Problem, RunError};
+use broccoli_core::problem::{Problem, RunError, sample};
 use broccoli_core::tree::Tree;
-use broccoli_environments::Environment;
 use broccoli_export::json::{ProblemJson, ResultJson, SystemJson};
 use broccoli_export::number::counted;
 use broccoli_export::policy::{Policy, PolicyError};
 use broccoli_export::report::{Fresh, Observed, Report as Page};
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
 use crate::complaint::Complaint;
-use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::simulate::run_quietly;
+use crate::target::environment;
 
 /// Fresh initial states are sampled with this seed, which no default uses.
 const FRESH_SEED: u64 = 20_250_607;
@@ -54,22 +54,20 @@ impl Report {
         let file = TreeFile { option: "RESULT.json", path: &self.result };
         file.check_apart("--output", &self.output)?;
         let result = file.result()?;
-        let SystemJson::Environment(name) = &result.problem.system;
-        let html = html(&result, find(name).ok()).map_err(|what| file.complaint(what))?;
+        // A program that only a file names is never run.
+        let target = match &result.problem.system {
+            SystemJson::Environment(name) => environment(name).ok().map(|(target, _)| target),
+            _ => None,
+        };
+        let html = html(&result, target.as_ref()).map_err(|what| file.complaint(what))?;
         output::write("--output", &self.output, html.as_bytes())?;
         Ok(0)
     }
 }
 
-/// Writes a report of a result about `environment` to the file that `option` names.
-pub fn write(
-    option: &str,
-    path: &Path,
-    result: &ResultJson,
-    environment: &Environment,
-) -> Result<(), Complaint> {
-    let html =
-        html(result, Some(environment)).map_err(|what| Complaint::other(format!("{option}: {what}")))?;
+/// Writes a report of a result about `target` to the file that `option` names.
+pub fn write(option: &str, path: &Path, result: &ResultJson, target: &Target) -> Result<(), Complaint> {
+    let html = html(result, Some(target)).map_err(|what| Complaint::other(format!("{option}: {what}")))?;
     output::write(option, path, html.as_bytes())
 }
 
@@ -92,12 +90,12 @@ pub fn command() -> Vec<String> {
 }
 
 /// The report, or what is wrong with the result.
-fn html(result: &ResultJson, environment: Option<&Environment>) -> Result<String, String> {
+fn html(result: &ResultJson, target: Option<&Target>) -> Result<String, String> {
     let mut page = Page { result, observed: None, fresh: None, note: None };
-    match (Policy::new(result), environment) {
-        (Ok(policy), Some(environment)) => {
-            check(&policy.problem, environment)?;
-            if let Err(error) = run(&mut page, &policy, environment) {
+    match (Policy::new(result), target) {
+        (Ok(policy), Some(target)) => {
+            check(&policy.problem, target)?;
+            if let Err(error) = run(&mut page, &policy, target) {
                 page.note = Some(format!("The tree was run again, and the system failed: {error}."));
             }
         }
@@ -111,26 +109,27 @@ fn html(result: &ResultJson, environment: Option<&Environment>) -> Result<String
     page.html().map_err(|error| error.to_string())
 }
 
-/// Checks that the problem is about the environment as it is.
-fn check(problem: &Problem, environment: &Environment) -> Result<(), String> {
-    let dimensions = environment.dimensions.len();
-    let fits = problem.dimensions().len() == dimensions
-        && problem.actions().len() == environment.actions.len()
-        && problem.initial_states().iter().all(|state| state.values().len() == dimensions);
-    if fits { Ok(()) } else { Err(format!("its problem is not about {} as it is", environment.name)) }
+/// Checks that the problem is about the target as it is.
+fn check(problem: &Problem, target: &Target) -> Result<(), String> {
+    let has_values = |count| problem.initial_states().iter().all(|state| state.values().len() == count);
+    let fits = problem.dimensions().len() == target.dimensions.len()
+        && problem.actions().len() == target.actions.len()
+        && target.initial_values.is_none_or(has_values);
+    if fits { Ok(()) } else { Err(format!("its problem is not about {} as it is", target.name)) }
 }
 
 /// Runs the tree from its own and from fresh initial states.
-fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Result<(), RunError> {
+fn run(page: &mut Page<'_>, policy: &Policy, target: &Target) -> Result<(), RunError> {
     let (problem, tree) = (&policy.problem, &policy.tree);
+    let factory = &*target.factory;
     if problem.objective().horizon() <= MOST_STEPS {
-        page.observed = Some(Observed::run(problem, environment, tree)?);
-        page.fresh = fresh(problem, environment, tree)?;
+        page.observed = Some(Observed::run(problem, factory, tree)?);
+        page.fresh = fresh(page.result, problem, target, tree)?;
         return Ok(());
     }
     let shorter = ProblemJson { horizon: MOST_STEPS, ..page.result.problem.clone() };
     if let Ok(shorter) = shorter.to_problem() {
-        let observed = Observed::run(&shorter, environment, tree)?;
+        let observed = Observed::run(&shorter, factory, tree)?;
         // What a part of a run is worth says nothing about the whole.
         page.observed = Some(Observed { value: page.result.value, ..observed });
     }
@@ -142,12 +141,17 @@ fn run(page: &mut Page<'_>, policy: &Policy, environment: &Environment) -> Resul
     Ok(())
 }
 
-fn fresh(problem: &Problem, environment: &Environment, tree: &Tree) -> Result<Option<Fresh>, RunError> {
+fn fresh(
+    result: &ResultJson,
+    problem: &Problem,
+    target: &Target,
+    tree: &Tree,
+) -> Result<Option<Fresh>, RunError> {
+    let Some(ranges) = &target.ranges else { return Ok(None) };
     let count = FRESH_COUNT.min((FRESH_STEPS / problem.objective().horizon()) as usize).max(10);
-    let thresholds = problem.dimensions().iter().map(|d| d.thresholds.clone()).collect();
-    let states = environment.sample(count, FRESH_SEED);
-    match environment.problem_with(thresholds, states).objective(problem.objective()).build() {
-        Ok(fresh) => Ok(Some(Fresh { seed: FRESH_SEED, runs: run_quietly(&fresh, environment, tree)? })),
+    let states = sample(ranges, count, FRESH_SEED);
+    match (ProblemJson { initial_states: states, ..result.problem.clone() }).to_problem() {
+        Ok(fresh) => Ok(Some(Fresh { seed: FRESH_SEED, runs: run_quietly(&fresh, &*target.factory, tree)? })),
         Err(_) => Ok(None),
     }
 }

@@ -3,19 +3,21 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+use broccoli_blackbox::Watch;
 use broccoli_core::problem::Problem;
 use broccoli_core::search::{
-    Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Status, explain,
+    Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Statistics, Status, explain,
 };
 use broccoli_core::tree::Tree;
-use broccoli_environments::Environment;
 use broccoli_export::history::{History, Moment};
+use broccoli_problem::Target;
 use clap::{Args, ValueEnum};
 
 use crate::complaint::Complaint;
 use crate::numbers::{fraction, time_span, whole};
 use crate::progress::Progress;
 use crate::stopper::Stopper;
+use crate::target::short_check;
 
 /// The options about the search.
 #[derive(Debug, Args)]
@@ -48,6 +50,10 @@ pub struct SearchOptions {
     #[arg(long)]
     first: bool,
 
+    /// Do not try a foreign system for a moment before relying on it
+    #[arg(long)]
+    no_check: bool,
+
     /// Show progress even if standard error is not a terminal
     #[arg(long)]
     progress: bool,
@@ -78,30 +84,46 @@ impl SearchOptions {
     /// Runs the search, with a tree to start from if there is one.
     pub fn run(
         &self,
-        environment: &Environment,
+        target: &Target,
         problem: &Problem,
         start: Option<Tree>,
     ) -> Result<Searched, SearchError> {
-        let mut search = Search::new(problem, environment);
-        if let Some(engine) = self.engine()? {
+        let asked = &target.search;
+        let factory = Watch::new(&*target.factory, &target.name);
+        let mut search = Search::new(problem, &factory);
+        let engine = self.engine()?.or(asked.engine);
+        if let Some(engine) = engine {
             search = search.engine(engine);
         }
-        if self.any_optimal {
+        if self.any_optimal || asked.any_optimal {
             search = search.any_optimal();
         }
-        if let Some(queries) = self.query_limit {
+        if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries);
         }
-        if let Some(gap) = self.gap {
+        if let Some(gap) = self.gap.or(asked.gap) {
             search = search.gap(gap);
         }
-        if self.first {
+        if self.first || asked.first {
             search = search.first();
         }
         if let Some(tree) = start {
             search = search.start(tree)?;
         }
-        let stopper = Stopper::new(self.time_limit)?;
+        let stopper = Stopper::new(self.time_limit.or(asked.time_limit))?;
+        if target.is_foreign
+            && !self.no_check
+            && let Err(error) = short_check(target, problem)
+        {
+            let engine = engine.unwrap_or(Engine::Behaviour);
+            let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
+            return Ok(Searched {
+                found: Err(Box::new(failure)),
+                seconds: 0.0,
+                explanation: None,
+                history: Vec::new(),
+            });
+        }
         let mut progress = Progress::start(self.progress, io::stderr().is_terminal());
         let started = Instant::now();
         let mut history = History::new(move || started.elapsed().as_secs_f64());
@@ -119,7 +141,7 @@ impl SearchOptions {
             {
                 // About as much again, but not less than is soon done.
                 let queries = statistics.queries.max(10_000);
-                Some(explain(problem, environment, queries, Some(&stopper)))
+                Some(explain(problem, &factory, queries, Some(&stopper)))
             }
             _ => None,
         };

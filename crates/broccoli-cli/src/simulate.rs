@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use broccoli_core::problem::Problem;
 use broccoli_export::csv::TraceWriter;
-use broccoli_export::json::SystemJson;
 use broccoli_export::simulation::Simulation;
 use clap::Args;
 
@@ -18,19 +17,19 @@ pub use self::runs::run_quietly;
 
 use crate::Done;
 use crate::complaint::{Complaint, note};
-use crate::environments::find;
 use crate::numbers::whole;
 use crate::output;
 use crate::starts::Starts;
+use crate::target::resolve;
 
 /// Run a saved tree and tell what it does from each initial state
 ///
 /// The tree comes from `broccoli solve --json`: the whole result, whose initial states and horizon are
-/// then the defaults, or its tree alone, which is run with the environment's defaults.
+/// then the defaults, or its tree alone, which is run with the target's defaults.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Simulate {
-    /// The environment to run it in; `broccoli environments` lists them
+    /// The environment to run it in (`broccoli environments` lists them), or a problem file
     target: String,
 
     /// The file with the tree; - reads standard input
@@ -40,7 +39,7 @@ pub struct Simulate {
     #[command(flatten)]
     starts: Starts,
 
-    /// The most steps of a run, at least 1 [default: the file's, or the environment's]
+    /// The most steps of a run, at least 1 [default: the file's, or the target's]
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
     horizon: Option<u64>,
 
@@ -64,16 +63,16 @@ Examples:
 impl Simulate {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let environment = find(&self.target)?;
         let on_stdout = self.trace.as_deref() == Some(Path::new("-"));
         if on_stdout && self.json {
             return Err(Complaint::input("--json and --trace - both want standard output")
                 .help("give --trace the name of a file"));
         }
-        let task = self.task(environment)?;
+        let (target, system) = resolve(&self.target)?;
+        let task = self.task(&target, &system)?;
         let mut trace = self.open_trace(&task.problem)?;
         let mut runs = Vec::new();
-        let ran = runs::run_all(&task.problem, environment, &task.tree, trace.as_mut(), &mut runs)
+        let ran = runs::run_all(&task.problem, &*target.factory, &task.tree, trace.as_mut(), &mut runs)
             .and_then(|()| trace.map_or(Ok(()), TraceWriter::finish).map_err(Interrupted::Trace));
         let failure = match ran {
             Ok(()) => None,
@@ -81,7 +80,6 @@ impl Simulate {
             Err(Interrupted::Trace(error)) => return output::check("--trace", Err(error)).map(|()| 0),
         };
 
-        let system = SystemJson::Environment(environment.name.to_owned());
         let mut simulation = Simulation::new(system, &task.problem, &task.tree, runs);
         if let Some(error) = &failure {
             simulation = simulation.failed(error);

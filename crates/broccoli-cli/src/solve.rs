@@ -1,21 +1,21 @@
-//! `broccoli solve`: finds the best tree for an environment.
+//! `broccoli solve`: finds the best tree for an environment or a problem file.
 
 use std::path::PathBuf;
 
-use broccoli_environments::Environment;
 use broccoli_export::history::Moment;
-use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
+use broccoli_export::json::{ResultJson, StatusJson};
 use broccoli_export::text;
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
 use crate::complaint::{Complaint, OTHER};
-use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
 use crate::report;
 use crate::searching::{SearchError, SearchOptions, Searched};
+use crate::target::resolve;
 
 /// Find the best tree, the smallest among the best, and prove it
 ///
@@ -26,7 +26,8 @@ use crate::searching::{SearchError, SearchOptions, Searched};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Solve {
-    /// What to solve: the name of an environment; `broccoli environments` lists them
+    /// What to solve: the name of an environment (`broccoli environments` lists them), or a problem file
+    /// whose name ends in .toml (`broccoli init` writes one)
     target: String,
 
     #[command(flatten)]
@@ -60,6 +61,7 @@ Examples:
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
   broccoli solve cartpole --save best.json --report best.html
+  broccoli solve plant.toml --depth 3
 
 Exit codes:
   0  an optimal tree was found        1  the system failed, or anything else went wrong
@@ -69,22 +71,20 @@ Exit codes:
 impl Solve {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let environment = find(&self.target)?;
-        let problem = self.problem.problem(environment)?;
-        let system = SystemJson::Environment(environment.name.to_owned());
+        let (target, system) = resolve(&self.target)?;
+        let problem = self.problem.problem(&target)?;
         let file = self.start.as_ref().map(|path| TreeFile { option: "--start", path });
         let start = match &file {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
-        let searched =
-            self.search.run(environment, &problem, start).map_err(|error| match (error, file) {
-                (SearchError::Start(error), Some(file)) => file
-                    .complaint(format!("it cannot be started from: {error}"))
-                    .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
-                (SearchError::Start(error), None) => Complaint::input(error.to_string()),
-                (SearchError::Options(complaint), _) => complaint,
-            })?;
+        let searched = self.search.run(&target, &problem, start).map_err(|error| match (error, file) {
+            (SearchError::Start(error), Some(file)) => file
+                .complaint(format!("it cannot be started from: {error}"))
+                .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
+            (SearchError::Start(error), None) => Complaint::input(error.to_string()),
+            (SearchError::Options(complaint), _) => complaint,
+        })?;
 
         let Searched { found, seconds, explanation, history } = searched;
         match found {
@@ -92,12 +92,12 @@ impl Solve {
                 let why = explanation.as_ref().map(|why| text::explanation(&problem, why));
                 let summary = text::outcome(&problem, &outcome, seconds) + &why.unwrap_or_default();
                 let result = ResultJson::new(system, &problem, &outcome, seconds);
-                self.output(environment, result.explained(explanation.as_ref()), history, &summary)?;
+                self.output(&target, result.explained(explanation.as_ref()), history, &summary)?;
                 Ok(code(outcome.status.into()))
             }
             Err(failure) => {
                 let result = ResultJson::failed(system, &problem, &failure, seconds);
-                self.output(environment, result, history, &text::failure(&problem, &failure, seconds))?;
+                self.output(&target, result, history, &text::failure(&problem, &failure, seconds))?;
                 Err(Complaint::other(failure.to_string()))
             }
         }
@@ -106,7 +106,7 @@ impl Solve {
     /// Prints the result, as JSON or as the `summary`, and writes the files that were asked for.
     fn output(
         &self,
-        environment: &Environment,
+        target: &Target,
         result: ResultJson,
         history: Vec<Moment>,
         summary: &str,
@@ -121,7 +121,7 @@ impl Solve {
             output::write_json("--save", path, &result)?;
         }
         if let Some(path) = &self.report {
-            report::write("--report", path, &result, environment)?;
+            report::write("--report", path, &result, target)?;
         }
         Ok(())
     }

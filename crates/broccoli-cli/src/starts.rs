@@ -1,7 +1,7 @@
 //! Where runs start: the options shared by the commands that run something.
 
-use broccoli_core::problem::InitialState;
-use broccoli_environments::Environment;
+use broccoli_core::problem::{InitialState, sample};
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::complaint::Complaint;
@@ -17,7 +17,7 @@ pub struct Starts {
     #[arg(long, value_name = "V,V,…", allow_hyphen_values = true, value_parser = numbers("-0.5,0"))]
     initial: Vec<Numbers>,
 
-    /// Sample M initial states from the environment's start ranges [M: 1 to 1,000,000]
+    /// Sample M initial states from the ranges of the environment or problem file [M: 1 to 1,000,000]
     #[arg(long, value_name = "M", conflicts_with = "initial", allow_hyphen_values = true,
           value_parser = whole::<usize>(1..=MOST_SAMPLES))]
     samples: Option<usize>,
@@ -35,12 +35,27 @@ impl Starts {
     }
 
     /// The initial states that were asked for, if any were.
-    pub fn states(&self, environment: &Environment) -> Result<Option<Vec<InitialState>>, Complaint> {
+    pub fn states(&self, target: &Target) -> Result<Option<Vec<InitialState>>, Complaint> {
         if let Some(count) = self.samples {
-            return Ok(Some(environment.sample(count, self.seed.unwrap_or(0))));
+            let Some(ranges) = &target.ranges else {
+                return Err(Complaint::input("--samples: the problem file gives no ranges to sample from")
+                    .help("add ranges = [[low, high], …] to its section [initial]"));
+            };
+            return Ok(Some(sample(ranges, count, self.seed.unwrap_or(0))));
         }
         for Numbers(values) in &self.initial {
-            check_count("--initial", values.len(), environment)?;
+            match target.initial_values {
+                Some(expected) if expected == target.dimensions.len() => {
+                    check_count("--initial", values.len(), target)?;
+                }
+                Some(expected) if expected != values.len() => {
+                    let (given, name) = (values.len(), &target.name);
+                    return Err(Complaint::input(format!(
+                        "--initial has {given} values: an initial state of {name} has {expected}"
+                    )));
+                }
+                _ => {}
+            }
         }
         let states: Vec<InitialState> =
             self.initial.iter().map(|Numbers(values)| InitialState::new(values.clone())).collect();
@@ -49,8 +64,8 @@ impl Starts {
 }
 
 /// Checks that an option has one value per dimension.
-pub fn check_count(option: &str, given: usize, environment: &Environment) -> Result<(), Complaint> {
-    let names: Vec<&str> = environment.dimensions.iter().map(|d| d.name).collect();
+pub fn check_count(option: &str, given: usize, target: &Target) -> Result<(), Complaint> {
+    let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
     if given == names.len() {
         return Ok(());
     }
@@ -58,6 +73,6 @@ pub fn check_count(option: &str, given: usize, environment: &Environment) -> Res
     Err(Complaint::input(format!(
         "{option} has {given} value{}: {} has {expected} dimensions ({names}) and needs one value for each",
         if given == 1 { "" } else { "s" },
-        environment.name,
+        target.name,
     )))
 }

@@ -85,6 +85,10 @@ impl ObjectiveJson {
 pub enum SystemJson {
     /// A built-in environment, by name.
     Environment(String),
+    /// Somebody else's program.
+    Subprocess(SubprocessJson),
+    /// Somebody else's shared library.
+    Plugin(PluginJson),
 }
 
 impl SystemJson {
@@ -92,8 +96,43 @@ impl SystemJson {
     pub fn name(&self) -> String {
         match self {
             SystemJson::Environment(name) => name.clone(),
+            SystemJson::Subprocess(subprocess) => subprocess.command.join(" "),
+            SystemJson::Plugin(plugin) => plugin.path.clone(),
         }
     }
+}
+
+/// A program that is asked over its standard input and output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubprocessJson {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The folder that it runs in.
+    pub directory: String,
+    /// The conditions that judge its runs.
+    #[serde(flatten)]
+    pub judge: JudgeJson,
+}
+
+/// A shared library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginJson {
+    /// Where it is.
+    pub path: String,
+    /// The conditions that judge its runs.
+    #[serde(flatten)]
+    pub judge: JudgeJson,
+}
+
+/// When runs end, if a problem file says so and not the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeJson {
+    /// The condition of a run that has reached its goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub satisfied: Option<String>,
+    /// The condition of a run that has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violated: Option<String>,
 }
 
 /// Everything needed to run a search again.

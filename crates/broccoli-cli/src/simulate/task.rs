@@ -2,12 +2,12 @@
 
 use broccoli_core::problem::{InitialState, Problem};
 use broccoli_core::tree::Tree;
-use broccoli_environments::Environment;
 use broccoli_export::json::{ObjectiveJson, ResultJson, SystemJson};
 use broccoli_export::saved::Saved;
+use broccoli_problem::Target;
 
 use super::Simulate;
-use crate::complaint::Complaint;
+use crate::complaint::{Complaint, note};
 use crate::file::TreeFile;
 
 /// What is to be run.
@@ -19,24 +19,23 @@ pub struct Task {
 }
 
 impl Simulate {
-    /// Reads the file and completes it with the options and the environment's defaults.
-    pub(super) fn task(&self, environment: &Environment) -> Result<Task, Complaint> {
+    /// Reads the file and completes it with the options and the target's defaults.
+    pub(super) fn task(&self, target: &Target, system: &SystemJson) -> Result<Task, Complaint> {
         let file = TreeFile { option: "TREE.json", path: &self.tree };
         let saved = file.saved()?;
-        let states = self.starts.states(environment)?;
+        let states = self.starts.states(target)?;
         match saved {
             Saved::Tree(tree) => {
-                let objective = ObjectiveJson::from(environment.objective);
-                let horizon = self.horizon.unwrap_or(environment.objective.horizon());
-                let states = states.unwrap_or_else(|| vec![InitialState::new(environment.initial)]);
-                let problem = environment
-                    .problem_with(environment.grids(None).unwrap_or_default(), states)
-                    .objective(objective.within(horizon))
-                    .build()
-                    .map_err(|error| Complaint::other(error.to_string()))?;
+                let mut target = target.clone();
+                if let Some(states) = states {
+                    target.initial = states;
+                }
+                let horizon = self.horizon.unwrap_or(target.objective.horizon());
+                target.objective = ObjectiveJson::from(target.objective).within(horizon);
+                let problem = target.problem().map_err(|error| Complaint::other(error.to_string()))?;
                 Ok(Task { tree: file.checked(&tree, &problem)?, problem, claim: None })
             }
-            Saved::Result(result) => self.task_of_result(file, *result, states, environment),
+            Saved::Result(result) => self.task_of_result(file, *result, states, target, system),
         }
     }
 
@@ -45,11 +44,20 @@ impl Simulate {
         file: TreeFile<'_>,
         mut result: ResultJson,
         states: Option<Vec<InitialState>>,
-        environment: &Environment,
+        target: &Target,
+        system: &SystemJson,
     ) -> Result<Task, Complaint> {
-        let SystemJson::Environment(name) = &result.problem.system;
-        if name != environment.name {
-            return Err(file.complaint(format!("its tree is for {name:?}, not for {:?}", environment.name)));
+        let found_on = &result.problem.system;
+        match (found_on, system) {
+            (SystemJson::Environment(name), SystemJson::Environment(other)) if name != other => {
+                return Err(file.complaint(format!("its tree is for {name:?}, not for {other:?}")));
+            }
+            // To run a tree on a changed system is what simulate is for; names are compared below.
+            _ if found_on != system => {
+                let (found_on, here) = (found_on.name(), system.name());
+                note(format_args!("note: the tree was found on `{found_on}` and runs on `{here}`"));
+            }
+            _ => {}
         }
         let tree = file.tree_of(&result)?.clone();
         let claim = result.value.filter(|_| states.is_none() && self.horizon.is_none());
@@ -60,7 +68,7 @@ impl Simulate {
             result.problem.horizon = horizon;
         }
         let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
-        file.check_against(&problem, environment)?;
+        file.check_against(&problem, target)?;
         Ok(Task { tree: file.checked(&tree, &problem)?, problem, claim })
     }
 }

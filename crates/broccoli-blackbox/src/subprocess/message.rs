@@ -1,0 +1,169 @@
+//! The messages of the protocol, whatever their format. `docs/protocol.md` is their description.
+
+use broccoli_core::problem::Verdict;
+
+use super::pipes::{LONGEST, Silence};
+use super::{binary, json};
+
+/// The version of the protocol that is spoken here.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// How messages are written after the handshake, which is always JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One line of JSON a message.
+    Json,
+    /// A header of eight bytes and raw numbers.
+    Binary,
+}
+
+impl Format {
+    /// The word in the handshake.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Binary => "binary",
+        }
+    }
+
+    /// Where the message in `bytes` ends, if it is complete; no end is among the first `scanned` bytes.
+    pub(super) fn end(self, bytes: &[u8], scanned: usize) -> Result<Option<usize>, Silence> {
+        match self {
+            Format::Json => {
+                let newline = bytes[scanned..].iter().position(|&b| b == b'\n');
+                Ok(newline.map(|newline| scanned + newline + 1))
+            }
+            Format::Binary => match binary::announced(bytes) {
+                Some(end) if end > LONGEST => Err(Silence::Oversized),
+                end => Ok(end.filter(|&end| bytes.len() >= end)),
+            },
+        }
+    }
+
+    /// Appends a request.
+    pub(super) fn write(self, request: Request<'_>, out: &mut Vec<u8>) {
+        match self {
+            Format::Json => json::write(request, out),
+            Format::Binary => binary::write(request, out),
+        }
+    }
+
+    /// Reads the answer to a reset or to some steps, one reply for each.
+    pub(super) fn read_replies(self, message: &[u8], replies: &mut Replies) -> Result<(), Refusal> {
+        match self {
+            Format::Json => json::read_replies(message, replies),
+            Format::Binary => binary::read_replies(message, replies),
+        }
+    }
+
+    /// Reads the answer to a save, appending the snapshot.
+    pub(super) fn read_snapshot(self, message: &[u8], snapshot: &mut Vec<u8>) -> Result<(), Refusal> {
+        match self {
+            Format::Json => json::read_snapshot(message, snapshot),
+            Format::Binary => binary::read_snapshot(message, snapshot),
+        }
+    }
+
+    /// Reads the answer to a restore.
+    pub(super) fn read_restored(self, message: &[u8]) -> Result<(), Refusal> {
+        match self {
+            Format::Json => json::read_restored(message),
+            Format::Binary => binary::read_restored(message),
+        }
+    }
+}
+
+/// What a program is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Request<'a> {
+    Reset(&'a [f64]),
+    /// One step each from the states in `states`, one after the other; no states if the program keeps its own.
+    Steps {
+        states: &'a [f64],
+        actions: &'a [usize],
+    },
+    Save,
+    Restore(&'a [u8]),
+}
+
+/// An answer that is not what the protocol asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The program reports an error of its own.
+    Reported(String),
+    /// The message cannot be understood, and why.
+    Malformed(String),
+}
+
+/// Refuses a message.
+pub(super) fn malformed<T>(why: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::Malformed(why.into()))
+}
+
+/// The replies to one message: verdicts, observations and states, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replies {
+    dimensions: usize,
+    state: usize,
+    judges: bool,
+    /// The verdict of every reply.
+    pub verdicts: Vec<Verdict>,
+    /// The observations, one after the other.
+    pub observations: Vec<f64>,
+    /// The states, one after the other; empty if the program keeps its own.
+    pub states: Vec<f64>,
+}
+
+impl Replies {
+    /// Room for replies with this many dimensions and state values.
+    pub(super) fn new(dimensions: usize, state: usize, judges: bool) -> Self {
+        Replies {
+            dimensions,
+            state,
+            judges,
+            verdicts: Vec::new(),
+            observations: Vec::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Makes room for `count` replies.
+    pub(super) fn expect(&mut self, count: usize) {
+        self.verdicts.clear();
+        self.verdicts.resize(count, Verdict::Running);
+        self.observations.resize(count * self.dimensions, 0.0);
+        self.states.resize(count * self.state, 0.0);
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    pub(super) fn state(&self) -> usize {
+        self.state
+    }
+
+    /// Whether the program said in its hello that it gives verdicts.
+    pub(super) fn judges(&self) -> bool {
+        self.judges
+    }
+
+    /// How many replies are expected, or were read.
+    pub fn len(&self) -> usize {
+        self.verdicts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.verdicts.is_empty()
+    }
+
+    /// Stores reply `index`, given in the slices that the formats read.
+    pub(super) fn store(&mut self, index: usize, verdict: Verdict) -> (&mut [f64], &mut [f64]) {
+        self.verdicts[index] = verdict;
+        (
+            &mut self.observations[index * self.dimensions..][..self.dimensions],
+            &mut self.states[index * self.state..][..self.state],
+        )
+    }
+}

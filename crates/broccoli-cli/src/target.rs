@@ -1,0 +1,88 @@
+//! What the commands work on: a built-in environment, or a problem file with its system.
+
+use std::path::Path;
+
+use broccoli_blackbox::check::{Broken, Effort, Promise, check};
+use broccoli_core::problem::{Problem, RunError, SystemError};
+use broccoli_export::json::{JudgeJson, PluginJson, SubprocessJson, SystemJson};
+use broccoli_problem::{ProblemFile, SystemSource, Target};
+
+use crate::complaint::Complaint;
+use crate::environments::find;
+
+/// Whether a name on the command line is a problem file.
+fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+/// The target with this name, its system started, and what to write about the system into results.
+pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
+    if !is_file(name) {
+        return environment(name).map_err(|complaint| {
+            if Path::new(name).is_file() {
+                complaint.help("the name of a problem file ends in .toml")
+            } else {
+                complaint
+            }
+        });
+    }
+    let file = ProblemFile::read(Path::new(name)).map_err(|diagnosis| {
+        let complaint = Complaint::diagnosis(&diagnosis);
+        if Path::new(name).exists() {
+            complaint
+        } else {
+            complaint.help(format!("`broccoli init {name}` writes one"))
+        }
+    })?;
+    let target = file.open().map_err(|diagnosis| Complaint::diagnosis(&diagnosis))?;
+    Ok((target, system_json(&file)))
+}
+
+/// The built-in environment with this name, and nothing else: for names that a file gives, not the user.
+pub fn environment(name: &str) -> Result<(Target, SystemJson), Complaint> {
+    let environment = find(name)?;
+    Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())))
+}
+
+/// What it takes to run the system of a file again, from any folder.
+fn system_json(file: &ProblemFile) -> SystemJson {
+    let absolute = |path: &Path| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        path.to_string_lossy().into_owned()
+    };
+    let (satisfied, violated) = file.conditions();
+    let judge = JudgeJson { satisfied: satisfied.map(str::to_owned), violated: violated.map(str::to_owned) };
+    match file.system() {
+        SystemSource::Environment(environment) => SystemJson::Environment(environment.name.to_owned()),
+        SystemSource::Subprocess(program) => SystemJson::Subprocess(SubprocessJson {
+            command: program.command.clone(),
+            directory: absolute(&program.directory),
+            judge,
+        }),
+        SystemSource::Plugin(path) => SystemJson::Plugin(PluginJson { path: absolute(path), judge }),
+    }
+}
+
+/// A short look at a foreign system before it is relied on.
+pub fn short_check(target: &Target, problem: &Problem) -> Result<(), RunError> {
+    match check(problem, &*target.factory, Effort::SHORT) {
+        Ok(_) => Ok(()),
+        Err(broken) => Err(run_error(&broken, problem)),
+    }
+}
+
+/// A broken promise as the failure of the step that showed it.
+fn run_error(broken: &Broken, problem: &Problem) -> RunError {
+    let what = match broken.promise {
+        Promise::Answers => broken.what.clone(),
+        promise => format!("it breaks the promise that {}: {}", promise.words(), broken.what),
+    };
+    let (initial, source) = (broken.initial, SystemError::new(what));
+    match broken.actions.last() {
+        None => RunError::Reset { initial, source },
+        Some(&action) => {
+            let action = problem.actions()[action].name.clone();
+            RunError::Step { initial, step: broken.actions.len() as u64, action, source }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Problem files: a system and a problem about it as one TOML file, `docs/problem-files.md`.
+//!
+//! ```
+//! use broccoli_problem::ProblemFile;
+//! let text = r#"
+//!     [system]
+//!     environment = "mountain-car"
+//!     [predicates]
+//!     position = { low = -1.2, high = 0.6, step = 0.18 }
+//!     velocity = [-0.01, 0.0, 0.01]
+//! "#;
+//! let target = ProblemFile::parse(text, "plant.toml".as_ref())?.open()?;
+//! assert_eq!(target.problem()?.predicate_count(), 9 + 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`ProblemFile::read`] checks a file without running anything, [`ProblemFile::open`] starts the system
+//! that it names. What is wrong is a [`Diagnosis`], which knows the line and column.
+
+mod diagnosis;
+mod expression;
+mod file;
+mod judged;
+mod nearest;
+mod reader;
+mod starter;
+mod starts;
+mod target;
+
+pub use diagnosis::Diagnosis;
+pub use expression::{Condition, ExpressionError};
+pub use file::{ProblemFile, SearchOptions, SystemSource};
+pub use starter::{Kind, starter};
+pub use target::{Target, TargetDimension};
+
+/// The JSON Schema of problem files, for editors and other programs.
+pub const SCHEMA: &str = include_str!("../problem.schema.json");

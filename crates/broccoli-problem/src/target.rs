@@ -1,0 +1,266 @@
+//! A system with everything that a problem about it needs. Every part is there to be changed, for
+//! instance by options on the command line, before the problem is built.
+
+use std::sync::Arc;
+
+use broccoli_blackbox::{Description, Plugin, Subprocess};
+use broccoli_core::problem::{
+    Action, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory, Thresholds,
+    sample,
+};
+use broccoli_environments::Environment;
+
+use crate::diagnosis::{Diagnosis, Flaw};
+use crate::expression::Condition;
+use crate::file::{Placed, ProblemFile, SearchOptions, SystemSource};
+use crate::judged::Judged;
+use crate::nearest::hint;
+use crate::starts::Starts;
+
+/// One dimension of the observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetDimension {
+    /// Its name.
+    pub name: String,
+    /// The open interval for thresholds, if one is given.
+    pub range: Option<(f64, f64)>,
+    /// Its thresholds.
+    pub thresholds: Thresholds,
+}
+
+/// A system and a problem about it, in parts.
+#[derive(Clone)]
+pub struct Target {
+    /// What the system is called.
+    pub name: String,
+    /// The dimensions of the observation.
+    pub dimensions: Vec<TargetDimension>,
+    /// The actions.
+    pub actions: Vec<Action>,
+    /// The initial states.
+    pub initial: Vec<InitialState>,
+    /// The ranges that initial states can be sampled from, if given.
+    pub ranges: Option<Vec<(f64, f64)>>,
+    /// How many values an initial state has, where that is known.
+    pub initial_values: Option<usize>,
+    /// What is wanted.
+    pub objective: Objective,
+    /// The limit on depth.
+    pub depth: u32,
+    /// The limit on predicate nodes; none is all that the depth allows.
+    pub nodes: Option<u64>,
+    /// Options of the search.
+    pub search: SearchOptions,
+    /// Whether the system is somebody else's program.
+    pub is_foreign: bool,
+    /// Makes the systems.
+    pub factory: Arc<dyn SystemFactory>,
+}
+
+impl Target {
+    /// A built-in environment with its defaults.
+    pub fn environment(environment: &'static Environment) -> Self {
+        let dimensions = environment.dimensions.iter().map(|d| TargetDimension {
+            name: d.name.to_owned(),
+            range: Some(d.range),
+            // The default grids are constants, and a test builds each of them.
+            thresholds: Thresholds::grid(d.range.0, d.range.1, d.step).unwrap_or_default(),
+        });
+        let actions = environment.actions.iter().map(|a| Action { name: a.name.to_owned(), value: a.value });
+        Target {
+            name: environment.name.to_owned(),
+            dimensions: dimensions.collect(),
+            actions: actions.collect(),
+            initial: vec![InitialState::new(environment.initial)],
+            ranges: Some(environment.dimensions.iter().map(|d| d.start).collect()),
+            initial_values: Some(environment.dimensions.len()),
+            objective: environment.objective,
+            depth: environment.depth,
+            nodes: None,
+            search: SearchOptions::default(),
+            is_foreign: false,
+            factory: Arc::new(move || environment.make()),
+        }
+    }
+
+    /// A foreign system as it describes itself; the rest has to come from the file.
+    fn foreign(description: &Description, factory: Arc<dyn SystemFactory>) -> Self {
+        let dimension = |name: &String| TargetDimension {
+            name: name.clone(),
+            range: None,
+            thresholds: Thresholds::none(),
+        };
+        Target {
+            name: description.name.clone(),
+            dimensions: description.observations.iter().map(dimension).collect(),
+            actions: description.actions.clone(),
+            initial: Vec::new(),
+            ranges: None,
+            initial_values: description.initial,
+            objective: Objective::reach(1000),
+            depth: 2,
+            nodes: None,
+            search: SearchOptions::default(),
+            is_foreign: true,
+            factory,
+        }
+    }
+
+    /// The problem, checked.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn problem(&self) -> Result<Problem, ProblemError> {
+        let mut builder = Problem::builder()
+            .initials(self.initial.iter().cloned())
+            .objective(self.objective)
+            .depth(self.depth);
+        if let Some(nodes) = self.nodes {
+            builder = builder.nodes(nodes);
+        }
+        for dimension in &self.dimensions {
+            builder = builder.dimension(&dimension.name, dimension.thresholds.clone());
+        }
+        for action in &self.actions {
+            builder = builder.action(&action.name, action.value);
+        }
+        builder.build()
+    }
+}
+
+impl ProblemFile {
+    /// Starts the system that the file names, and completes the problem with what it says about itself.
+    /// Nothing but that program or library is run.
+    ///
+    /// # Errors
+    /// When the system cannot be started, or the file and the system do not fit together.
+    pub fn open(&self) -> Result<Target, Diagnosis> {
+        let failed =
+            |what: String| self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system"));
+        let mut target = match self.system() {
+            SystemSource::Environment(environment) => Target::environment(environment),
+            SystemSource::Subprocess(program) => {
+                let subprocess =
+                    Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
+                let description = subprocess.description().clone();
+                self.judged(&description, Arc::new(subprocess))?
+            }
+            SystemSource::Plugin(path) => {
+                let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
+                let description = plugin.description().clone();
+                self.judged(&description, Arc::new(plugin))?
+            }
+        };
+        self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
+        Ok(target)
+    }
+
+    /// A foreign system with the file's conditions, if it has any.
+    fn judged(
+        &self,
+        description: &Description,
+        factory: Arc<dyn SystemFactory>,
+    ) -> Result<Target, Diagnosis> {
+        let condition = |placed: &Option<Placed<String>>| match placed {
+            None => Ok(None),
+            Some(Placed { value, place }) => {
+                Condition::parse(value, &description.observations).map(Some).map_err(|error| {
+                    self.diagnosis(Flaw::inside(place.clone(), value, error.place, error.message))
+                })
+            }
+        };
+        let (satisfied, violated) = (condition(&self.satisfied)?, condition(&self.violated)?);
+        if satisfied.is_none() && violated.is_none() {
+            if !description.verdicts {
+                let message =
+                    format!("nobody says when a run of {:?} is satisfied or violated", description.name);
+                let flaw =
+                    Flaw::new(self.system_place.clone(), message).label("this system gives no verdicts");
+                return Err(
+                    self.diagnosis(flaw.help("add satisfied = \"…\" or violated = \"…\" to [system]"))
+                );
+            }
+            return Ok(Target::foreign(description, factory));
+        }
+        let judged = move || -> Result<Box<dyn System>, SystemError> {
+            Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
+        };
+        Ok(Target::foreign(description, Arc::new(judged)))
+    }
+
+    /// Writes what the file says over the target.
+    fn complete(&self, target: &mut Target) -> Result<(), Flaw> {
+        for predicates in &self.predicates {
+            let Placed { value: name, place } = &predicates.dimension;
+            let Some(dimension) = target.dimensions.iter_mut().find(|d| d.name == *name) else {
+                let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
+                let message = format!("{:?} does not observe {name:?}{}", target.name, hint(name, &names));
+                return Err(Flaw::new(place.clone(), message));
+            };
+            dimension.thresholds = predicates.thresholds.clone();
+            dimension.range = predicates.range.or(dimension.range);
+        }
+        let nowhere = self.predicates_place.clone().unwrap_or(0..0);
+        if target.dimensions.iter().all(|d| d.thresholds.is_empty()) && self.depth != Some(0) {
+            let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
+            let flaw = Flaw::new(nowhere.clone(), "no dimension has a predicate")
+                .label("[predicates] is empty or missing");
+            return Err(flaw.help(format!("give thresholds to at least one of: {}", names.join(", "))));
+        }
+        if let Some(ranges) = &self.ranges {
+            self.check_values(target, ranges.value.len(), &ranges.place)?;
+            target.ranges = Some(ranges.value.clone());
+        }
+        match &self.starts {
+            Some(Placed { value: Starts::List(states), place }) => {
+                for state in states {
+                    self.check_values(target, state.values().len(), place)?;
+                }
+                target.initial.clone_from(states);
+            }
+            Some(Placed { value: Starts::Samples { count, seed }, place }) => match &target.ranges {
+                Some(ranges) => target.initial = sample(ranges, *count, *seed),
+                None => {
+                    let flaw = Flaw::new(place.clone(), "there are no ranges to sample from");
+                    return Err(flaw.help("add ranges = [[low, high], …] to [initial], one pair per value"));
+                }
+            },
+            None if target.initial.is_empty() => {
+                let flaw =
+                    Flaw::new(0..0, "there is no initial state").label("[initial] is missing or empty");
+                return Err(flaw.help("give [initial] one of: states, file, samples"));
+            }
+            None => {}
+        }
+        match self.objective {
+            Some(objective) => target.objective = objective,
+            None if target.is_foreign => {
+                let flaw = Flaw::new(0..0, "there is no objective").label("[objective] is missing");
+                return Err(
+                    flaw.help("add [objective] with kind = \"reach\" or \"survive\", and horizon = …")
+                );
+            }
+            None => {}
+        }
+        target.depth = self.depth.unwrap_or(target.depth);
+        target.nodes = self.nodes;
+        target.search = self.search;
+        Ok(())
+    }
+
+    fn check_values(
+        &self,
+        target: &Target,
+        given: usize,
+        place: &std::ops::Range<usize>,
+    ) -> Result<(), Flaw> {
+        match target.initial_values {
+            Some(expected) if expected != given => {
+                let name = &target.name;
+                let message = format!("an initial state of {name:?} has {expected} values, not {given}");
+                Err(Flaw::new(place.clone(), message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
