@@ -146,11 +146,14 @@ impl<'p> Instance<'p> {
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => self.checked(reply.verdict),
-            Err(source) => {
-                let action = self.problem.actions()[action].name.clone();
-                Err(RunError::Step { initial: self.initial, step: self.steps, action, source })
-            }
+            Err(source) => Err(self.failed(action, source)),
         }
+    }
+
+    #[cold]
+    fn failed(&self, action: usize, source: SystemError) -> RunError {
+        let action = self.problem.actions()[action].name.clone();
+        RunError::Step { initial: self.initial, step: self.steps, action, source }
     }
 
     /// How the system comes back to an earlier state.
@@ -201,11 +204,13 @@ impl<'p> Instance<'p> {
     fn checked(&self, verdict: Verdict) -> Result<Verdict, RunError> {
         match self.observation.iter().position(|v| v.is_nan()) {
             None => Ok(verdict),
-            Some(position) => Err(RunError::NaN {
-                initial: self.initial,
-                step: self.steps,
-                dimension: self.problem.dimensions()[position].name.clone(),
-            }),
+            Some(position) => Err(self.nan(position)),
         }
+    }
+
+    #[cold]
+    fn nan(&self, position: usize) -> RunError {
+        let dimension = self.problem.dimensions()[position].name.clone();
+        RunError::NaN { initial: self.initial, step: self.steps, dimension }
     }
 }

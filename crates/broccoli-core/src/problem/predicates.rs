@@ -217,6 +217,14 @@ impl Thresholds {
         rank as u16
     }
 
+    /// [`Thresholds::rank`], at once if it is that of the last value.
+    #[inline]
+    pub(super) fn rank_near(&self, value: f64, last: u16) -> u16 {
+        let last_rank = usize::from(last);
+        let is_least = last == 0 || self.list.get(last_rank - 1).is_some_and(|&t| t <= value);
+        if is_least && self.list.get(last_rank).is_none_or(|&t| value < t) { last } else { self.rank(value) }
+    }
+
     /// The position of a threshold in the list, if it is one.
     pub fn position(&self, threshold: f64) -> Option<usize> {
         self.list.binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
@@ -354,6 +362,9 @@ mod tests {
             for value in thresholds.as_slice().iter().flat_map(near).chain(far) {
                 let counted = thresholds.as_slice().iter().filter(|&&t| t <= value).count();
                 assert_eq!(usize::from(thresholds.rank(value)), counted, "{value} in {thresholds:?}");
+                for last in 0..=thresholds.len() as u16 + 2 {
+                    assert_eq!(usize::from(thresholds.rank_near(value, last)), counted, "{value}, {last}");
+                }
             }
         }
     }

@@ -23,6 +23,13 @@ pub(super) trait Store {
     /// The bounds with one more point.
     fn with(&mut self, bounds: Self::Bounds, cell: &[u16], label: u16) -> Self::Bounds;
 
+    /// The bounds with some points more, given by their cells and labels.
+    fn with_all<'p>(
+        &mut self,
+        bounds: Self::Bounds,
+        points: impl Iterator<Item = (&'p [u16], u16)>,
+    ) -> Self::Bounds;
+
     /// What [`Store::cost_without_split`] would say with one more point.
     fn cost_with(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> Option<Cost>;
 
@@ -60,10 +67,9 @@ fn is_present(ranges: &[Range]) -> bool {
     ranges[0][0] <= ranges[0][1]
 }
 
-/// What [`Store::cost_without_split`] says, from the ranges of each label.
+/// What [`Store::cost_without_split`] says, from the labels present.
 #[inline]
-fn cost_without_split<'a>(labels: impl Iterator<Item = &'a [Range]>) -> Option<Cost> {
-    let mut present = labels.filter(|ranges| is_present(ranges));
+fn cost_of<T: Copy>(mut present: impl Iterator<Item = T>, are_apart: impl Fn(T, T) -> bool) -> Option<Cost> {
     match (present.next(), present.next(), present.next()) {
         (_, None, _) => Some(0),
         (Some(a), Some(b), None) if are_apart(a, b) => Some(1),
@@ -71,11 +77,35 @@ fn cost_without_split<'a>(labels: impl Iterator<Item = &'a [Range]>) -> Option<C
     }
 }
 
+/// The greatest ranks, and the complements of the least: one more point is a maximum of either, which
+/// the compiler takes of all dimensions at once. Zeros if there is no point.
+type Corners<const D: usize> = [[u16; D]; 2];
+
+#[inline]
+fn widen<const D: usize>(corners: &mut Corners<D>, cell: &[u16]) {
+    let cell = &cell[..D];
+    for dimension in 0..D {
+        corners[0][dimension] = corners[0][dimension].max(cell[dimension]);
+        corners[1][dimension] = corners[1][dimension].max(!cell[dimension]);
+    }
+}
+
+#[inline]
+fn has_points<const D: usize>(corners: &Corners<D>) -> bool {
+    !corners[1][0] <= corners[0][0]
+}
+
+/// [`are_apart`] for corners.
+#[inline]
+fn are_disjoint<const D: usize>(a: &Corners<D>, b: &Corners<D>) -> bool {
+    (0..D).fold(false, |apart, i| apart | (a[0][i] < !b[1][i]) | (b[0][i] < !a[1][i]))
+}
+
 /// Bounds for `D` dimensions and `L` labels, held in the handle itself.
 pub(super) struct Inline<const D: usize, const L: usize>;
 
 impl<const D: usize, const L: usize> Store for Inline<D, L> {
-    type Bounds = [[Range; D]; L];
+    type Bounds = [Corners<D>; L];
 
     fn new(dimensions: usize, labels: usize) -> Self {
         debug_assert_eq!((dimensions, labels), (D, L));
@@ -83,18 +113,30 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
     }
 
     fn empty(&self) -> Self::Bounds {
-        [[NO_POINT; D]; L]
+        [[[0; D]; 2]; L]
     }
 
     #[inline]
     fn is_inside(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> bool {
-        is_within(&cell[..D], &bounds[usize::from(label)])
+        let [greatest, complements] = &bounds[usize::from(label)];
+        let cell = &cell[..D];
+        (0..D).fold(true, |inside, i| inside & (cell[i] <= greatest[i]) & (!cell[i] <= complements[i]))
     }
 
     #[inline]
     fn with(&mut self, mut bounds: Self::Bounds, cell: &[u16], label: u16) -> Self::Bounds {
-        for (&rank, range) in cell[..D].iter().zip(&mut bounds[usize::from(label)]) {
-            *range = [rank.min(range[0]), rank.max(range[1])];
+        widen(&mut bounds[usize::from(label)], cell);
+        bounds
+    }
+
+    #[inline]
+    fn with_all<'p>(
+        &mut self,
+        mut bounds: Self::Bounds,
+        points: impl Iterator<Item = (&'p [u16], u16)>,
+    ) -> Self::Bounds {
+        for (cell, label) in points {
+            widen(&mut bounds[usize::from(label)], cell);
         }
         bounds
     }
@@ -107,10 +149,10 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
     #[inline]
     fn cost_without_split(&self, bounds: Self::Bounds) -> Option<Cost> {
         if let [a, b] = bounds.as_slice() {
-            let both = is_present(a) & is_present(b);
-            return if !both { Some(0) } else { are_apart(a, b).then_some(1) };
+            let both = has_points(a) & has_points(b);
+            return if !both { Some(0) } else { are_disjoint(a, b).then_some(1) };
         }
-        cost_without_split(bounds.iter().map(|ranges| ranges.as_slice()))
+        cost_of(bounds.iter().filter(|corners| has_points(corners)), are_disjoint)
     }
 
     fn reach(&self) -> usize {
@@ -145,11 +187,17 @@ impl Store for Arena {
     }
 
     fn with(&mut self, bounds: u32, cell: &[u16], label: u16) -> u32 {
+        self.with_all(bounds, std::iter::once((cell, label)))
+    }
+
+    fn with_all<'p>(&mut self, bounds: u32, points: impl Iterator<Item = (&'p [u16], u16)>) -> u32 {
         let (from, copy) = (bounds as usize, self.ranges.len());
         self.ranges.extend_from_within(from..from + self.stride);
-        let ranges = &mut self.ranges[copy + usize::from(label) * self.dimensions..];
-        for (&rank, range) in cell.iter().zip(ranges) {
-            *range = [rank.min(range[0]), rank.max(range[1])];
+        for (cell, label) in points {
+            let ranges = &mut self.ranges[copy + usize::from(label) * self.dimensions..];
+            for (&rank, range) in cell.iter().zip(ranges) {
+                *range = [rank.min(range[0]), rank.max(range[1])];
+            }
         }
         copy as u32
     }
@@ -174,7 +222,7 @@ impl Store for Arena {
 
     fn cost_without_split(&self, bounds: u32) -> Option<Cost> {
         let all = &self.ranges[bounds as usize..][..self.stride];
-        cost_without_split(all.chunks_exact(self.dimensions))
+        cost_of(all.chunks_exact(self.dimensions).filter(|ranges| is_present(ranges)), are_apart)
     }
 
     fn reach(&self) -> usize {

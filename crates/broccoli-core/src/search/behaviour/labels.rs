@@ -36,17 +36,24 @@ impl Labels {
 
     /// The cell's slot, and its label if it has one. `point` gives the cell and label of a point by
     /// its index; it is asked only when the table is hashed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find<'p>(
         &self,
         cell: &[u16],
         point: impl Fn(usize) -> (&'p [u16], u16),
     ) -> (Slot, Option<u16>) {
-        if !self.strides.is_empty() {
-            let slot = self.strides.iter().zip(cell).map(|(stride, &rank)| stride * usize::from(rank)).sum();
-            let found = self.slots[slot];
-            return (slot, found.checked_sub(1).map(|label| label as u16));
+        if self.strides.is_empty() {
+            return self.find_hashed(cell, point);
         }
+        let slot = self.strides.iter().zip(cell).map(|(stride, &rank)| stride * usize::from(rank)).sum();
+        (slot, self.slots[slot].checked_sub(1).map(|label| label as u16))
+    }
+
+    fn find_hashed<'p>(
+        &self,
+        cell: &[u16],
+        point: impl Fn(usize) -> (&'p [u16], u16),
+    ) -> (Slot, Option<u16>) {
         let mut slot = hash(cell) as usize & (self.slots.len() - 1);
         loop {
             let Some(index) = self.slots[slot].checked_sub(1) else { return (slot, None) };

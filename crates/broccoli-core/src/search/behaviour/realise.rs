@@ -30,12 +30,18 @@ pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Optio
     if depth == 0 || nodes == 0 {
         return None;
     }
-    if depth == 1 || nodes == 1 {
-        return one_predicate_does(labels).then_some(1);
+    if one_predicate_does(labels) {
+        return Some(1);
+    }
+    if depth == 1 {
+        return None;
     }
     let mut best = None;
     for (dimension, k) in splits(labels) {
         let most = best.map_or(nodes, |best: u64| best - 1);
+        if most < 2 {
+            break;
+        }
         let (yes, no) = partition(labels, dimension, k);
         let found = most.checked_sub(1).and_then(|left| {
             let first = least_nodes(&yes, depth - 1, left)?;

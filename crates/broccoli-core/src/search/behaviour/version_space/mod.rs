@@ -154,8 +154,9 @@ pub(super) struct VersionSpace<S: Store> {
     /// Per dimension, the first `ordered` points by their rank.
     order: Vec<Vec<Ranked>>,
     ordered: usize,
-    /// Scratch space of [`VersionSpace::split`], by depth: points by rank, and the bounds of those from
-    /// each distinct rank on.
+    /// Scratch space of [`VersionSpace::split`], by depth: which points are in the region, these by rank,
+    /// and the bounds of those from each distinct rank on.
+    is_in: Vec<Vec<bool>>,
     sorted: Vec<Vec<Ranked>>,
     suffixes: Vec<Vec<S::Bounds>>,
     gaps: Vec<Gap>,
@@ -177,6 +178,7 @@ impl<S: Store> VersionSpace<S> {
             way: Vec::new(),
             order: vec![Vec::new(); thresholds.len()],
             ordered: 0,
+            is_in: vec![Vec::new(); depths],
             sorted: vec![Vec::new(); depths],
             suffixes: vec![Vec::new(); depths],
             gaps: Vec::new(),

@@ -25,15 +25,19 @@ impl<S: Store> VersionSpace<S> {
         let first = self.entry_count(depth);
         let mut cost = Cost::MAX;
         let mut sorted = std::mem::take(&mut self.sorted[depth]);
+        let mut is_in = std::mem::take(&mut self.is_in[depth]);
         self.order_points();
+        self.find_members(&mut is_in);
         for dimension in 0..self.thresholds.len() {
-            self.sort_region(dimension, &mut sorted);
+            sorted.clear();
+            sorted.extend(self.order[dimension].iter().filter(|&&(_, index)| is_in[index as usize]));
             cost = cost.min(match depth {
                 2 => self.split_into_pairs(dimension as u16, &sorted, budget.nodes),
                 _ => self.split_dimension(dimension as u16, &sorted, bounds, budget),
             });
         }
         self.sorted[depth] = sorted;
+        self.is_in[depth] = is_in;
         Self::written(first, self.entry_count(depth), bounds, cost)
     }
 
@@ -65,14 +69,16 @@ impl<S: Store> VersionSpace<S> {
         self.ordered = self.labels.len();
     }
 
-    /// The points of the region at the end of the way, by their rank in one dimension.
-    fn sort_region(&self, dimension: usize, sorted: &mut Vec<Ranked>) {
-        sorted.clear();
-        let is_in = |&&(_, index): &&Ranked| {
-            let point = self.point(index as usize);
-            self.way.iter().all(|h| usize::from(point[usize::from(h.dimension)] > h.k) == h.side)
-        };
-        sorted.extend(self.order[dimension].iter().filter(is_in));
+    /// Which points are in the region at the end of the way.
+    fn find_members(&self, is_in: &mut Vec<bool>) {
+        is_in.clear();
+        is_in.resize(self.labels.len(), true);
+        for half in &self.way {
+            let ranks = self.points.iter().skip(usize::from(half.dimension)).step_by(self.thresholds.len());
+            for (is_in, &rank) in is_in.iter_mut().zip(ranks) {
+                *is_in &= usize::from(rank > half.k) == half.side;
+            }
+        }
     }
 
     /// [`VersionSpace::split_dimension`] for a region of depth 2. Neither side may need a split, and the
@@ -178,13 +184,13 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// Bounds with some points more.
-    fn with_points(&mut self, mut bounds: S::Bounds, points: &[Ranked]) -> S::Bounds {
-        let dimensions = self.thresholds.len();
-        for &(_, index) in points {
+    fn with_points(&mut self, bounds: S::Bounds, points: &[Ranked]) -> S::Bounds {
+        let VersionSpace { store, points: ranks, labels, thresholds, .. } = self;
+        let dimensions = thresholds.len();
+        let point = |&(_, index): &Ranked| {
             let index = index as usize;
-            let cell = &self.points[index * dimensions..][..dimensions];
-            bounds = self.store.with(bounds, cell, self.labels[index]);
-        }
-        bounds
+            (&ranks[index * dimensions..][..dimensions], labels[index])
+        };
+        store.with_all(bounds, points.iter().map(point))
     }
 }
