@@ -37,30 +37,43 @@ pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Optio
         return None;
     }
     let mut best = None;
-    for (dimension, k) in splits(labels) {
-        let most = best.map_or(nodes, |best: u64| best - 1);
-        if most < 2 {
-            break;
+    for dimension in 0..labels[0].cell.len() {
+        let ks = splits(labels, dimension);
+        let most = |best: Option<u64>| best.map_or(nodes, |best| best - 1);
+        for &k in &ks[first_possible(labels, dimension, &ks, depth, most(best))..] {
+            let most = most(best);
+            if most < 2 {
+                return best;
+            }
+            let (yes, no) = partition(labels, dimension, k);
+            // With a greater k the false side is no cheaper.
+            let Some(first) = least_nodes(&no, depth - 1, most - 1) else { break };
+            let second = least_nodes(&yes, depth - 1, most - 1 - first);
+            best = second.map(|second| 1 + first + second).or(best);
         }
-        let (yes, no) = partition(labels, dimension, k);
-        let found = most.checked_sub(1).and_then(|left| {
-            let first = least_nodes(&yes, depth - 1, left)?;
-            Some(1 + first + least_nodes(&no, depth - 1, left - first)?)
-        });
-        best = found.or(best);
     }
     best
+}
+
+/// The first of the splits of a dimension whose true side a tree of fewer than `nodes` predicates can
+/// tell apart: with a greater k it is no dearer.
+fn first_possible(labels: &[&Labelled], dimension: usize, ks: &[u16], depth: u32, nodes: u64) -> usize {
+    ks.partition_point(|&k| {
+        let (yes, _) = partition(labels, dimension, k);
+        least_nodes(&yes, depth - 1, nodes - 1).is_none()
+    })
 }
 
 /// The first tree in the canonical order of exactly `nodes` predicates, which is known to exist and to
 /// be the smallest.
 fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -> Tree {
     if nodes > 0 {
-        for (dimension, k) in splits(labels) {
-            let (yes, no) = partition(labels, dimension, k);
-            let sizes = least_nodes(&yes, depth - 1, nodes - 1)
-                .and_then(|first| Some((first, least_nodes(&no, depth - 1, nodes - 1 - first)?)));
-            if let Some((first, second)) = sizes {
+        for dimension in 0..labels[0].cell.len() {
+            let ks = splits(labels, dimension);
+            for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
+                let (yes, no) = partition(labels, dimension, k);
+                let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
+                let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
                 let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(k)];
                 let yes = first_tree(problem, &yes, depth - 1, first);
                 let no = first_tree(problem, &no, depth - 1, second);
@@ -90,20 +103,15 @@ fn is_uniform(labels: &[&Labelled]) -> bool {
     labels.windows(2).all(|pair| pair[0].label == pair[1].label)
 }
 
-/// The predicates that tell some of the cells apart, by dimension and threshold; of those that split
-/// the cells alike, the one with the lowest threshold. A predicate `(dimension, k)` is true where the
-/// rank is greater than k.
-fn splits(labels: &[&Labelled]) -> Vec<(usize, u16)> {
-    let dimensions = labels.first().map_or(0, |labelled| labelled.cell.len());
-    let mut all = Vec::new();
-    for dimension in 0..dimensions {
-        let mut ranks: Vec<u16> = labels.iter().map(|labelled| labelled.cell[dimension]).collect();
-        ranks.sort_unstable();
-        ranks.dedup();
-        ranks.pop(); // nothing lies above the greatest
-        all.extend(ranks.into_iter().map(|rank| (dimension, rank)));
-    }
-    all
+/// The predicates of a dimension that tell some of the cells apart, from the lowest threshold on; of
+/// those that split the cells alike, the one with the lowest. Predicate `k` is true where the rank is
+/// greater than k.
+fn splits(labels: &[&Labelled], dimension: usize) -> Vec<u16> {
+    let mut ranks: Vec<u16> = labels.iter().map(|labelled| labelled.cell[dimension]).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks.pop(); // nothing lies above the greatest
+    ranks
 }
 
 fn partition<'a>(

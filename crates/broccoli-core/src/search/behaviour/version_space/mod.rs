@@ -151,7 +151,7 @@ pub(super) struct VersionSpace<S: Store> {
     entries: Vec<Vec<Entry<S::Bounds>>>,
     /// The half-spaces around the region being changed.
     way: Vec<HalfSpace>,
-    /// Per dimension, the first `ordered` points by their rank.
+    /// Per dimension, the first `ordered` points by their rank, and maybe some that were taken back.
     order: Vec<Vec<Ranked>>,
     ordered: usize,
     /// Scratch space of [`VersionSpace::split`], by depth: which points are in the region, these by rank,
@@ -237,7 +237,7 @@ impl<S: Store> VersionSpace<S> {
     pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
         let (store, pairs) = (self.store.reach(), self.pairs.len());
         self.marks.extend(self.entries.iter().map(Vec::len));
-        self.points.extend(cell.iter().copied());
+        self.points.extend_from_slice(cell);
         self.labels.push(label);
         let root = *self.root();
         let added = self.add(&root, self.budget, cell, label);
@@ -275,12 +275,7 @@ impl<S: Store> VersionSpace<S> {
         self.labels.truncate(count);
         self.points.truncate(count * self.thresholds.len());
         self.levels.truncate(count + 1);
-        if self.ordered > count {
-            self.ordered = count;
-            for order in &mut self.order {
-                order.retain(|&(_, index)| (index as usize) < count);
-            }
-        }
+        self.ordered = self.ordered.min(count);
     }
 
     #[inline]

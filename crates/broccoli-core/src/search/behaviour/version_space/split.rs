@@ -59,6 +59,11 @@ impl<S: Store> VersionSpace<S> {
     /// Brings the order of the points in each dimension up to date.
     fn order_points(&mut self) {
         let dimensions = self.thresholds.len();
+        for order in &mut self.order {
+            if order.len() > self.ordered {
+                order.retain(|&(_, index)| (index as usize) < self.ordered);
+            }
+        }
         for index in self.ordered..self.labels.len() {
             for (dimension, order) in self.order.iter_mut().enumerate() {
                 let ranked = (self.points[index * dimensions + dimension], index as u32);
