@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use super::cache::Shared;
+use super::cached::Cached;
 use super::{ComeBack, Gate, Problem, StopReason, System, SystemError, SystemFactory, Verdict};
 
 /// A black box that failed, and where.
@@ -85,12 +87,13 @@ pub enum RunError {
 /// A system made for a problem, with its present observation.
 pub struct Instance<'p> {
     problem: &'p Problem,
-    system: Box<dyn System>,
-    observation: Vec<f64>,
-    initial: usize,
-    steps: u64,
+    pub(super) system: Box<dyn System>,
+    pub(super) observation: Vec<f64>,
+    pub(super) initial: usize,
+    pub(super) steps: u64,
     queries: u64,
     gate: Option<Arc<Gate<'p>>>,
+    cached: Option<Box<Cached>>,
 }
 
 impl<'p> Instance<'p> {
@@ -107,7 +110,19 @@ impl<'p> Instance<'p> {
             steps: 0,
             queries: 0,
             gate: None,
+            cached: None,
         })
+    }
+
+    /// Makes a system with a cache. What it asks again to come back to a state has to pass the gate.
+    pub(crate) fn cached(
+        problem: &'p Problem,
+        factory: &dyn SystemFactory,
+        cache: Shared,
+        gate: Arc<Gate<'p>>,
+    ) -> Result<Self, RunError> {
+        let cached = Some(Box::new(Cached::new(cache)));
+        Ok(Instance { cached, gate: Some(gate), ..Instance::new(problem, factory)? })
     }
 
     /// Makes a system whose queries have to pass a gate.
@@ -124,6 +139,50 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the system fails or its observation holds NaN.
     pub fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
+        match self.cached.take() {
+            None => self.reset_system(initial),
+            Some(cached) => self.by_cache(cached, |cached, instance| cached.reset(instance, initial)),
+        }
+    }
+
+    /// Applies an action: one query, unless a cache knows the answer.
+    ///
+    /// # Errors
+    /// When the system fails or its observation holds NaN.
+    #[inline]
+    pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
+        if self.cached.is_some() {
+            return self.step_by_cache(action);
+        }
+        self.pass()?;
+        self.step_system(action)
+    }
+
+    #[cold]
+    fn step_by_cache(&mut self, action: usize) -> Result<Verdict, RunError> {
+        match self.cached.take() {
+            None => self.step_system(action),
+            Some(cached) => self.by_cache(cached, |cached, instance| cached.step(instance, action)),
+        }
+    }
+
+    fn by_cache<T>(
+        &mut self,
+        mut cached: Box<Cached>,
+        act: impl FnOnce(&mut Cached, &mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let done = act(&mut cached, self);
+        self.cached = Some(cached);
+        done
+    }
+
+    /// One query more, if the gate lets it pass.
+    #[inline]
+    pub(super) fn pass(&self) -> Result<(), RunError> {
+        self.gate.as_ref().map_or(Ok(()), |gate| gate.pass())
+    }
+
+    pub(super) fn reset_system(&mut self, initial: usize) -> Result<Verdict, RunError> {
         self.initial = initial;
         self.steps = 0;
         let state = &self.problem.initial_states()[initial];
@@ -133,21 +192,40 @@ impl<'p> Instance<'p> {
         }
     }
 
-    /// Applies an action: one query.
-    ///
-    /// # Errors
-    /// When the system fails or its observation holds NaN.
     #[inline]
-    pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
-        if let Some(gate) = &self.gate {
-            gate.pass()?;
-        }
+    pub(super) fn step_system(&mut self, action: usize) -> Result<Verdict, RunError> {
         self.steps += 1;
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => self.checked(reply.verdict),
             Err(source) => Err(self.failed(action, source)),
         }
+    }
+
+    pub(super) fn save_system(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+        self.system.save(state).map_err(|source| self.lost("saving", source))
+    }
+
+    pub(super) fn restore_system(&mut self, state: &[u8]) -> Result<(), RunError> {
+        self.system.restore(state).map_err(|source| self.lost("restoring", source))
+    }
+
+    /// Whether a cache knows what an action does here.
+    #[inline]
+    pub(crate) fn knows(&self, action: usize) -> bool {
+        self.cached.as_ref().is_some_and(|cached| cached.knows(action))
+    }
+
+    /// Steps whose answers a cache knew.
+    #[inline]
+    pub(crate) fn hits(&self) -> u64 {
+        self.cached.as_ref().map_or(0, |cached| cached.hits())
+    }
+
+    /// Of the queries, those made only because a cache knew the answer before, but not the state.
+    #[inline]
+    pub(crate) fn replayed(&self) -> u64 {
+        self.cached.as_ref().map_or(0, |cached| cached.replayed())
     }
 
     #[cold]
@@ -158,7 +236,7 @@ impl<'p> Instance<'p> {
 
     /// How the system comes back to an earlier state.
     pub fn come_back(&self) -> ComeBack {
-        self.system.come_back()
+        if self.cached.is_some() { ComeBack::Clone } else { self.system.come_back() }
     }
 
     /// Appends what [`Instance::restore`] needs to come back here.
@@ -166,7 +244,10 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the system cannot save its state.
     pub fn save(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
-        self.system.save(state).map_err(|source| self.lost("saving", source))
+        match self.cached.take() {
+            None => self.save_system(state),
+            Some(cached) => self.by_cache(cached, |cached, instance| cached.save(instance, state)),
+        }
     }
 
     /// Comes back to a saved state, which is `steps` steps from an initial state. The observation is
@@ -176,7 +257,13 @@ impl<'p> Instance<'p> {
     /// When the system cannot restore the state.
     pub fn restore(&mut self, state: &[u8], initial: usize, steps: u64) -> Result<(), RunError> {
         (self.initial, self.steps) = (initial, steps);
-        self.system.restore(state).map_err(|source| self.lost("restoring", source))
+        match &mut self.cached {
+            None => self.restore_system(state),
+            Some(cached) => {
+                cached.restore(state);
+                Ok(())
+            }
+        }
     }
 
     fn lost(&self, doing: &'static str, source: SystemError) -> RunError {

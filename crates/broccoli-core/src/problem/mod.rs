@@ -2,6 +2,8 @@
 //!
 //! Everything here is plain data, checked once when a [`Problem`] is built; the engines rely on it.
 
+pub(crate) mod cache;
+mod cached;
 mod initial;
 mod instance;
 mod limits;

@@ -68,6 +68,14 @@ impl<'a> Gate<'a> {
         self.closed.get_or_init(|| reason);
     }
 
+    /// Whether queries could still pass.
+    pub(crate) fn look(&self) -> Result<(), RunError> {
+        if let Some(reason) = self.stop.and_then(Stop::reason) {
+            self.close(reason);
+        }
+        self.closed.get().map_or(Ok(()), |&reason| Err(RunError::Stopped(reason)))
+    }
+
     /// One query wants to pass.
     #[inline]
     pub(crate) fn pass(&self) -> Result<(), RunError> {

@@ -76,6 +76,7 @@ pub struct Search<'a> {
     checkpoint: Option<Checkpoint>,
     threads: NonZeroUsize,
     threads_after: u64,
+    cache: usize,
 }
 
 /// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
@@ -99,6 +100,7 @@ impl<'a> Search<'a> {
             checkpoint: None,
             threads: NonZeroUsize::MIN,
             threads_after: THREADS_AFTER,
+            cache: 0,
         }
     }
 
@@ -126,6 +128,14 @@ impl<'a> Search<'a> {
     /// that take long for a query.
     pub fn threads_after(mut self, queries: u64) -> Self {
         self.threads_after = queries;
+        self
+    }
+
+    /// Keeps what the system has answered, in up to so many bytes, so that it is not asked the same twice
+    /// ([`Engine::Behaviour`]); for systems that take long for a query. When the memory is used up nothing
+    /// more is kept, and the search goes on. Threads that ask the same at the same time both ask.
+    pub fn cache(mut self, bytes: usize) -> Self {
+        self.cache = bytes;
         self
     }
 
@@ -279,6 +289,7 @@ impl<'a> Search<'a> {
                     any_optimal: self.any_optimal,
                     threads: self.threads.get(),
                     threads_after: self.threads_after,
+                    cache: self.cache,
                 };
                 let checkpoint = self.checkpoint.take();
                 if let Some(checkpoint) = &checkpoint {

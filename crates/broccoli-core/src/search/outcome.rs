@@ -41,6 +41,8 @@ pub struct Statistics {
     /// Queries made again only to come back to a state, because the system can only be reset
     /// (`behaviour`).
     pub replayed: u64,
+    /// Transitions that were asked for and that the cache knew (`behaviour`, with a cache).
+    pub cache_hits: u64,
     /// Queries made at the end to see whether the system does again what it did.
     pub queries_confirming: u64,
     /// How many queries any search must make to prove this answer, if the engine knows it

@@ -221,8 +221,10 @@ impl<'a> Progress<'a> {
         statistics.traces = self.of_start.0 + counts.traces;
         statistics.replayed = counts.replayed;
         statistics.behaviours = counts.behaviours;
+        statistics.cache_hits = counts.hits;
         let queries = self.of_start.1 + counts.queries;
-        let proving = self.before_canonical.unwrap_or(queries - counts.canonical);
+        // The cache may have known some of those that only chose among equals.
+        let proving = self.before_canonical.unwrap_or(queries.saturating_sub(counts.canonical));
         (statistics.queries, statistics.queries_canonical) = (proving, queries - proving);
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));

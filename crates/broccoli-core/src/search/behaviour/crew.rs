@@ -423,7 +423,7 @@ impl Crew {
         look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let mut version = self.version();
-        let before = lane.queries();
+        let before = lane.transitions();
         let incumbent = self.incumbent(key, &order);
         lane.begin(order.job, &task.frontier, task.agenda.clone(), incumbent, task.failures.as_deref());
         loop {
@@ -449,7 +449,7 @@ impl Crew {
                     look(lane)?;
                     let is_wanted = self.hungry.load(Relaxed) > 0
                         && !order.is_whole
-                        && lane.queries() - before >= self.least_task
+                        && lane.transitions() - before >= self.least_task
                         && self.state().tasks.is_empty();
                     if self.is_suspended.load(Relaxed) || is_wanted {
                         lane.suspend()?;

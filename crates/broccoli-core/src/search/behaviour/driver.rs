@@ -96,7 +96,9 @@ pub(super) struct Driver<'p> {
     leaves: Places,
     cell: Vec<u16>,
     traces: u64,
+    /// Steps made again only to come back to a state, and those of them that the cache knew.
     replayed: u64,
+    replayed_hits: u64,
 }
 
 impl<'p> Driver<'p> {
@@ -113,18 +115,29 @@ impl<'p> Driver<'p> {
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
             replayed: 0,
+            replayed_hits: 0,
         }
     }
 
     /// Transitions that walks asked for.
     #[inline]
-    pub(super) fn queries(&self) -> u64 {
-        self.instance.queries() - self.replayed
+    pub(super) fn transitions(&self) -> u64 {
+        self.instance.queries() - self.instance.replayed() + self.instance.hits() - self.replayed
     }
 
-    /// Transitions made again only to come back to a state.
+    /// Those of them that the system was asked for.
+    pub(super) fn queries(&self) -> u64 {
+        self.transitions() - self.hits()
+    }
+
+    /// Those of them that the cache knew.
+    pub(super) fn hits(&self) -> u64 {
+        self.instance.hits() - self.replayed_hits
+    }
+
+    /// Queries made again only to come back to a state.
     pub(super) fn replayed(&self) -> u64 {
-        self.replayed
+        self.instance.replayed() + self.replayed - self.replayed_hits
     }
 
     /// Traces started.
@@ -176,7 +189,7 @@ impl<'p> Driver<'p> {
                 self.instance.reset(initial)?
             }
             Ask::Step { mark, action } => {
-                self.gate.pass()?;
+                self.pass(action)?;
                 if mark {
                     self.marks.save(&mut self.instance, self.initial)?;
                 }
@@ -192,7 +205,7 @@ impl<'p> Driver<'p> {
                     }
                     None => self.follow(mark.steps, label)?,
                 }
-                self.gate.pass()?;
+                self.pass(action)?;
                 self.marks.drop_last(drop + usize::from(!keep));
                 self.instance.step(action)?
             }
@@ -206,7 +219,7 @@ impl<'p> Driver<'p> {
                     }
                     None => self.follow(place.steps, label)?,
                 }
-                self.gate.pass()?;
+                self.pass(action)?;
                 self.marks.clear();
                 if mark {
                     self.marks.save(&mut self.instance, self.initial)?;
@@ -255,14 +268,23 @@ impl<'p> Driver<'p> {
         })
     }
 
+    /// Asks the gate for a query, unless it takes none.
+    #[inline]
+    fn pass(&self, action: usize) -> Result<(), RunError> {
+        if self.instance.knows(action) { self.gate.look() } else { self.gate.pass() }
+    }
+
     /// Goes to a place by acting as the labels say.
     fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<(), RunError> {
         self.instance.reset(self.initial as usize)?;
         for _ in 0..steps {
             self.problem.cell(self.instance.observation(), &mut self.cell);
-            self.gate.pass()?;
+            let action = usize::from(label(&self.cell).unwrap_or_default());
+            self.pass(action)?;
+            let hits = self.instance.hits();
             self.replayed += 1;
-            self.instance.step(usize::from(label(&self.cell).unwrap_or_default()))?;
+            self.instance.step(action)?;
+            self.replayed_hits += self.instance.hits() - hits;
         }
         Ok(())
     }

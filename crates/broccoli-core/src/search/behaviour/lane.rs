@@ -29,6 +29,8 @@ pub(super) enum Paused {
 pub(in crate::search) struct Counts {
     pub(in crate::search) traces: u64,
     pub(in crate::search) queries: u64,
+    /// Transitions that the cache knew.
+    pub(in crate::search) hits: u64,
     /// Of the queries, those made only to find the first of several equally good behaviours.
     pub(in crate::search) canonical: u64,
     pub(in crate::search) replayed: u64,
@@ -41,6 +43,7 @@ impl std::ops::Add for Counts {
         Counts {
             traces: self.traces + other.traces,
             queries: self.queries + other.queries,
+            hits: self.hits + other.hits,
             canonical: self.canonical + other.canonical,
             replayed: self.replayed + other.replayed,
             behaviours: self.behaviours + other.behaviours,
@@ -88,9 +91,9 @@ impl<'p, S: Store> Lane<'p, S> {
         self.stopped = None;
     }
 
-    /// Goes on for `queries` queries, or until there is something to say.
-    pub(super) fn advance(&mut self, queries: u64) -> Result<Paused, RunError> {
-        let end = self.driver.queries() + queries;
+    /// Goes on for so many transitions, or until there is something to say.
+    pub(super) fn advance(&mut self, transitions: u64) -> Result<Paused, RunError> {
+        let end = self.driver.transitions() + transitions;
         if matches!(self.ask, Ask::Found { .. }) {
             // It has been told.
             self.ask = self.walk.resume();
@@ -112,7 +115,7 @@ impl<'p, S: Store> Lane<'p, S> {
                 Err(error) => return Err(error),
             };
             // A solution is told before anything else happens: another lane's could be worse.
-            if self.driver.queries() >= end && !matches!(self.ask, Ask::Found { .. }) {
+            if self.driver.transitions() >= end && !matches!(self.ask, Ask::Found { .. }) {
                 return Ok(Paused::Slice);
             }
         }
@@ -184,14 +187,16 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.leaf_bytes() + self.driver.leaf_bytes()
     }
 
-    pub(super) fn queries(&self) -> u64 {
-        self.driver.queries()
+    /// Transitions that the walk asked for, of the system or of the cache.
+    pub(super) fn transitions(&self) -> u64 {
+        self.driver.transitions()
     }
 
     pub(super) fn counts(&self) -> Counts {
         Counts {
             traces: self.driver.traces(),
             queries: self.driver.queries(),
+            hits: self.driver.hits(),
             canonical: self.walk.canonical(),
             replayed: self.driver.replayed(),
             behaviours: self.walk.counts(),

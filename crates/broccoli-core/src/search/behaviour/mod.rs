@@ -55,6 +55,8 @@ pub(super) struct Options {
     /// How many threads may be used, and after how many queries they are started.
     pub(super) threads: usize,
     pub(super) threads_after: u64,
+    /// How much memory a cache of transitions may take; 0 is none.
+    pub(super) cache: usize,
 }
 
 /// Searches from the start, or goes on with what was left.

@@ -16,6 +16,7 @@ use super::scout::Scout;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
+use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Objective, Problem, RunError, SystemFactory};
 use crate::search::progress::Progress;
 use crate::tree::Tree;
@@ -50,6 +51,7 @@ pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     options: &'s Options,
     progress: &'s mut Progress<'o>,
     gate: Arc<Gate<'p>>,
+    cache: Option<Shared>,
     crew: &'s Crew,
     scope: &'s Scope<'s, 'e>,
     has_threads: bool,
@@ -126,7 +128,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
         }
         let gate = progress.gate();
-        let mut lane = Lane::<S>::new(problem, Instance::new(problem, factory)?, Arc::clone(&gate));
+        let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
+        let mut lane = Lane::<S>::new(problem, instance(problem, factory, &cache, &gate)?, Arc::clone(&gate));
         let ended = std::thread::scope(|scope| {
             let first = match problem.objective() {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
@@ -140,6 +143,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 options,
                 progress,
                 gate,
+                cache,
                 crew: &crew,
                 scope,
                 has_threads: false,
@@ -388,8 +392,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         self.has_threads = true;
         for number in 1..self.options.threads {
             let (problem, factory, crew) = (self.problem, self.factory, self.crew);
-            let gate = Arc::clone(&self.gate);
-            self.scope.spawn(move || match Instance::new(problem, factory) {
+            let (gate, cache) = (Arc::clone(&self.gate), self.cache.clone());
+            self.scope.spawn(move || match instance(problem, factory, &cache, &gate) {
                 Ok(instance) => crew.serve(number, &mut Lane::<S>::new(problem, instance, gate)),
                 Err(error) => crew.fail(error),
             });
@@ -398,14 +402,15 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
 
     /// Lets the scout have its share of queries.
     fn scout(&mut self) -> Result<(), RunError> {
-        let share = self.crew.counts().queries / SCOUT_SHARE;
+        let counts = self.crew.counts();
+        let share = (counts.queries + counts.hits) / SCOUT_SHARE;
         let is_found = self.crew.best().as_ref().is_some_and(|best| best.key != elsewhere());
         if share == 0 || is_found {
             return Ok(()); // the main walk is in its last round and knows better
         }
         let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
         if self.scout.is_none() {
-            let instance = Instance::new(self.problem, self.factory)?;
+            let instance = instance(self.problem, self.factory, &self.cache, &self.gate)?;
             let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate));
             let dimensions = self.problem.dimensions().len();
             let (objective, gap) = (self.problem.objective(), self.progress.gap());
@@ -430,6 +435,19 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 self.progress.tell_improved(value, u64::from(size), &tree);
             }
         }
+    }
+}
+
+/// A system, with the cache if there is one.
+fn instance<'p>(
+    problem: &'p Problem,
+    factory: &dyn SystemFactory,
+    cache: &Option<Shared>,
+    gate: &Arc<Gate<'p>>,
+) -> Result<Instance<'p>, RunError> {
+    match cache {
+        None => Instance::new(problem, factory),
+        Some(cache) => Instance::cached(problem, factory, cache.clone(), Arc::clone(gate)),
     }
 }
 

@@ -32,10 +32,10 @@ impl<'p, S: Store> Scout<'p, S> {
         scout
     }
 
-    /// Goes on until it has made `queries` queries in all, or has walked all sizes below `most`.
-    pub(super) fn advance(&mut self, queries: u64, most: Cost, crew: &Crew) -> Result<(), RunError> {
-        while self.nodes < most && self.lane.queries() < queries && self.lane.stopped().is_none() {
-            match self.lane.advance(queries - self.lane.queries())? {
+    /// Goes on until it has asked for so many transitions in all, or has walked all sizes below `most`.
+    pub(super) fn advance(&mut self, transitions: u64, most: Cost, crew: &Crew) -> Result<(), RunError> {
+        while self.nodes < most && self.lane.transitions() < transitions && self.lane.stopped().is_none() {
+            match self.lane.advance(transitions - self.lane.transitions())? {
                 Paused::Slice => {}
                 Paused::Found { value, size } => {
                     let labels = Some(self.lane.walk().labels());
