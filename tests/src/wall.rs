@@ -1,7 +1,7 @@
 //! The wall: every engine must agree with brute force on every random problem.
 
-use broccoli_core::problem::ComeBack;
-use broccoli_core::search::{Engine, Outcome, Search, Status};
+use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
+use broccoli_core::search::{Engine, Outcome, Search, Statistics, Status};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
@@ -15,6 +15,34 @@ pub const ENGINES: [Engine; 4] = [
     Engine::Backtracking { pruning: false },
     Engine::Behaviour,
 ];
+
+/// An engine, and a cache of so many bytes if any.
+pub type Way = (Engine, Option<usize>);
+
+/// Every engine without a cache, and the one that uses a cache with one for everything, one for a little and
+/// one for nothing.
+pub const WITH_CACHES: [Way; 7] = [
+    (ENGINES[0], None),
+    (ENGINES[1], None),
+    (ENGINES[2], None),
+    (Engine::Behaviour, None),
+    (Engine::Behaviour, Some(LARGE_CACHE)),
+    (Engine::Behaviour, Some(TINY_CACHE)),
+    (Engine::Behaviour, Some(0)),
+];
+
+/// A cache for all transitions, and one for a few.
+const LARGE_CACHE: usize = 1 << 30;
+const TINY_CACHE: usize = 500;
+
+/// A search to be run this way.
+pub fn search<'a>(problem: &'a Problem, factory: &'a dyn SystemFactory, (engine, cache): Way) -> Search<'a> {
+    let search = Search::new(problem, factory).engine(engine);
+    match cache {
+        Some(bytes) => search.cache(bytes),
+        None => search,
+    }
+}
 
 /// Checks every engine on one problem against the oracle.
 ///
@@ -53,7 +81,25 @@ fn check_engine(
     if any.statistics.queries_canonical > 0 || again.best != outcome.best {
         return Err(format!("{any:?} or {again:?} is not as promised"));
     }
-    check_outcome(table, &any, expected)
+    check_outcome(table, &any, expected)?;
+    for bytes in [LARGE_CACHE, TINY_CACHE] {
+        let cached = |search: Search<'_>| search.cache(bytes).run().map_err(|e| e.to_string());
+        check_cached(&outcome, &cached(Search::new(&problem, &factory))?)
+            .and_then(|()| check_cached(&any, &cached(Search::new(&problem, &factory).any_optimal())?))
+            .map_err(|wrong| format!("with a cache of {bytes} bytes, {wrong}"))?;
+    }
+    Ok(())
+}
+
+/// Checks that a search with a cache has done the same as one without, but for the queries it was spared.
+fn check_cached(without: &Outcome, with: &Outcome) -> Result<(), String> {
+    let counts =
+        |Statistics { traces, behaviours, necessary_queries, .. }| (traces, behaviours, necessary_queries);
+    let transitions = |s: Statistics| s.queries + s.queries_canonical + s.cache_hits;
+    let is_same = (with.status, &with.best, with.bound) == (without.status, &without.best, without.bound)
+        && counts(with.statistics) == counts(without.statistics)
+        && transitions(with.statistics) == transitions(without.statistics);
+    if is_same { Ok(()) } else { Err(format!("{with:?} instead of {without:?}")) }
 }
 
 /// Checks that an outcome says what the oracle says, and that its tree does what it claims.

@@ -7,9 +7,9 @@ use broccoli_core::problem::{
     ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
     Thresholds, Verdict,
 };
-use broccoli_core::search::{Engine, Event, Failure, Search, Solution, Statistics};
+use broccoli_core::search::{Engine, Event, Failure, Solution, Statistics};
 use broccoli_core::tree::Trace;
-use broccoli_tests::wall::ENGINES;
+use broccoli_tests::wall::{WITH_CACHES, Way, search};
 
 /// What is wrong with a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,9 +141,9 @@ fn problem_of_depth(depth: u32, objective: Objective) -> Problem {
 }
 
 /// What a search on tokens with this fault says; it must fail.
-fn failure(engine: Engine, fault: Fault, come_back: ComeBack) -> Failure {
+fn failure(way: Way, fault: Fault, come_back: ComeBack) -> Failure {
     let factory = tokens(fault, come_back, &Arc::default());
-    let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+    let ended = search(&problem(Objective::reach(20)), &factory, way).run();
     *ended.expect_err("the fault is met")
 }
 
@@ -151,12 +151,12 @@ const WAYS: [ComeBack; 3] = [ComeBack::Replay, ComeBack::Snapshot, ComeBack::Clo
 
 #[test]
 fn without_a_fault_the_token_gets_there() {
-    for engine in ENGINES {
+    for way in WITH_CACHES {
         for come_back in WAYS {
             let factory = tokens(Fault::None, come_back, &Arc::default());
-            let outcome = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run().unwrap();
+            let outcome = search(&problem(Objective::reach(20)), &factory, way).run().unwrap();
             let best = outcome.best.map(|best| (best.value, best.tree.size()));
-            assert_eq!(best, Some((3, 1)), "{engine:?}, {come_back:?}");
+            assert_eq!(best, Some((3, 1)), "{way:?}, {come_back:?}");
         }
     }
 }
@@ -179,11 +179,11 @@ fn every_engine_names_the_place() {
         (Fault::NaN(1), r#"the observation is NaN in dimension "square" at step 3 from initial state 1"#),
     ];
     for (fault, message) in faults {
-        for engine in ENGINES {
+        for way in WITH_CACHES {
             for come_back in WAYS {
-                let failure = failure(engine, fault, come_back);
-                assert_eq!(failure.to_string(), message, "{engine:?}, {come_back:?}");
-                assert_eq!(failure.engine, engine);
+                let failure = failure(way, fault, come_back);
+                assert_eq!(failure.to_string(), message, "{way:?}, {come_back:?}");
+                assert_eq!(failure.engine, way.0);
                 assert_eq!(failure.best, None);
             }
         }
@@ -193,11 +193,11 @@ fn every_engine_names_the_place() {
 #[test]
 fn a_system_that_does_not_start() {
     let factory = || Err(SystemError::new("no licence found"));
-    for engine in ENGINES {
-        let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+    for way in WITH_CACHES {
+        let ended = search(&problem(Objective::reach(20)), &factory, way).run();
         let failure = ended.unwrap_err();
         assert_eq!(failure.to_string(), "the system could not be started: no licence found");
-        assert_eq!((failure.best, failure.statistics.queries), (None, 0), "{engine:?}");
+        assert_eq!((failure.best, failure.statistics.queries), (None, 0), "{way:?}");
     }
 }
 
@@ -207,20 +207,20 @@ fn states_that_cannot_be_saved_or_restored() {
     for come_back in [ComeBack::Snapshot, ComeBack::Clone] {
         for (fault, doing) in [(Fault::Save, "saving"), (Fault::Restore, "restoring")] {
             let mut failures = 0;
-            for engine in ENGINES {
+            for way in WITH_CACHES {
                 let factory = tokens(fault, come_back, &Arc::default());
-                let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
-                match (engine, ended) {
+                let ended = search(&problem(Objective::reach(20)), &factory, way).run();
+                match (way.0, ended) {
                     (Engine::Behaviour, Err(failure)) => {
                         failures += 1;
                         let place = format!("at {doing} its state at step 2 from initial state 1: disk ");
                         assert!(failure.to_string().contains(&place), "{failure}");
                         assert!(matches!(failure.error, RunError::ComeBack { .. }));
                     }
-                    (_, ended) => assert!(ended.is_ok(), "{engine:?}, {come_back:?}: {ended:?}"),
+                    (_, ended) => assert!(ended.is_ok(), "{way:?}, {come_back:?}: {ended:?}"),
                 }
             }
-            assert_eq!(failures, 1, "{fault:?}, {come_back:?}");
+            assert_eq!(failures, 4, "{fault:?}, {come_back:?}");
         }
     }
 }
@@ -228,7 +228,7 @@ fn states_that_cannot_be_saved_or_restored() {
 /// Runs a search whose first incumbent pulls the plug. To survive 40 steps takes a predicate, so an
 /// engine that has a leaf has to go on for a better tree, and one that has a better tree has to rule
 /// out leaves. Returns the failure and the last incumbent.
-fn unplugged(engine: Engine, come_back: ComeBack, shared: &Arc<Shared>) -> (Failure, Option<Solution>) {
+fn unplugged(way: Way, come_back: ComeBack, shared: &Arc<Shared>) -> (Failure, Option<Solution>) {
     let problem = problem(Objective::survive(40));
     let factory = tokens(Fault::None, come_back, shared);
     let mut last = None;
@@ -238,17 +238,17 @@ fn unplugged(engine: Engine, come_back: ComeBack, shared: &Arc<Shared>) -> (Fail
             shared.unplugged.store(true, Relaxed);
         }
     };
-    let ended = Search::new(&problem, &factory).engine(engine).observer(&mut observer).run();
+    let ended = search(&problem, &factory, way).observer(&mut observer).run();
     (*ended.expect_err("the search goes on after its first incumbent"), last)
 }
 
 #[test]
 fn the_best_tree_found_before_a_failure_is_kept() {
-    for engine in ENGINES {
+    for way in WITH_CACHES {
         for come_back in WAYS {
-            let (failure, last) = unplugged(engine, come_back, &Arc::default());
+            let (failure, last) = unplugged(way, come_back, &Arc::default());
             assert!(failure.to_string().ends_with("unplugged"), "{failure}");
-            assert_eq!(failure.best, last, "{engine:?}, {come_back:?}");
+            assert_eq!(failure.best, last, "{way:?}, {come_back:?}");
 
             let (best, problem) = (failure.best.unwrap(), problem(Objective::survive(40)));
             let healthy = tokens(Fault::None, come_back, &Arc::default());
@@ -256,7 +256,7 @@ fn the_best_tree_found_before_a_failure_is_kept() {
                 let trace = Trace::run(&problem, &healthy, &best.tree, initial).unwrap();
                 trace.value(problem.objective()).unwrap()
             });
-            assert_eq!(values.min(), Some(best.value), "{engine:?}, {come_back:?}");
+            assert_eq!(values.min(), Some(best.value), "{way:?}, {come_back:?}");
         }
     }
 }
@@ -264,46 +264,46 @@ fn the_best_tree_found_before_a_failure_is_kept() {
 /// Also those of the tree, or the walk, in the middle of which the system failed.
 #[test]
 fn every_query_before_a_failure_is_counted() {
-    for engine in ENGINES {
+    for way in WITH_CACHES {
         let shared = Arc::default();
-        let (failure, _) = unplugged(engine, ComeBack::Clone, &shared);
-        assert_eq!(failure.statistics.queries, shared.steps.load(Relaxed), "{engine:?}");
+        let (failure, _) = unplugged(way, ComeBack::Clone, &shared);
+        assert_eq!(failure.statistics.queries, shared.steps.load(Relaxed), "{way:?}");
 
         let shared = Arc::default();
         let factory = tokens(Fault::Step, ComeBack::Clone, &shared);
-        let ended = Search::new(&problem(Objective::reach(20)), &factory).engine(engine).run();
+        let ended = search(&problem(Objective::reach(20)), &factory, way).run();
         let statistics = ended.unwrap_err().statistics;
-        assert_eq!(statistics.queries, shared.steps.load(Relaxed), "{engine:?}");
-        assert!(statistics.traces > 0, "{engine:?}");
+        assert_eq!(statistics.queries, shared.steps.load(Relaxed), "{way:?}");
+        assert!(statistics.traces > 0, "{way:?}");
     }
 }
 
 /// What a search says of tokens that are stuck from the `late`th step on of those that run the answer once
 /// more; and the value of the best tree, which is kept.
-fn stuck(engine: Engine, problem: &Problem, late: u64) -> (String, Option<u64>) {
+fn stuck(way: Way, problem: &Problem, late: u64) -> (String, Option<u64>) {
     let run = |shared: Arc<Shared>| {
         let factory = tokens(Fault::None, ComeBack::Clone, &shared);
-        Search::new(problem, &factory).engine(engine).run()
+        search(problem, &factory, way).run()
     };
-    let Statistics { queries, queries_canonical, queries_confirming, .. } =
+    let Statistics { queries, queries_canonical, replayed, queries_confirming, .. } =
         run(Arc::default()).expect("no fault").statistics;
-    assert!(queries_confirming > late, "{engine:?}");
-    let stuck_after = Some(queries + queries_canonical + late);
+    assert!(queries_confirming > late, "{way:?}");
+    let stuck_after = Some(queries + queries_canonical + replayed + late);
     let failure = run(Arc::new(Shared { stuck_after, ..Shared::default() })).expect_err("it is noticed");
     (failure.to_string(), failure.best.map(|best| best.value))
 }
 
 #[test]
 fn a_system_that_is_not_deterministic() {
-    for engine in ENGINES {
+    for way in WITH_CACHES {
         let message = "the system is not deterministic: from initial state 1, the goal was reached within \
                        3 steps, but when it ran again it was not";
         let reach = problem(Objective::reach(20));
-        assert_eq!(stuck(engine, &reach, 4), (message.to_owned(), Some(3)), "{engine:?}");
+        assert_eq!(stuck(way, &reach, 4), (message.to_owned(), Some(3)), "{way:?}");
         // "right" is violated after 3 steps from the second state, unless it is stuck there.
         let message = "the system is not deterministic: from initial state 0, or another one, the value was \
                        3 steps, but when it ran again it was better";
         let survive = problem_of_depth(0, Objective::survive(20));
-        assert_eq!(stuck(engine, &survive, 4), (message.to_owned(), Some(3)), "{engine:?}");
+        assert_eq!(stuck(way, &survive, 4), (message.to_owned(), Some(3)), "{way:?}");
     }
 }

@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use broccoli_core::problem::{ComeBack, Objective};
-use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, explain};
+use broccoli_core::search::{Event, Outcome, Search, Status, StopReason, explain};
 use broccoli_core::tree::Tree;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
-use broccoli_tests::wall::{ENGINES, check_outcome, run};
+use broccoli_tests::wall::{self, WITH_CACHES, Way, check_outcome, run};
 
 const MOST_TREES: u64 = 600;
 
@@ -24,13 +24,13 @@ fn on_all(share: f64, check: impl Fn(&TableProblem) -> Result<(), String> + Copy
 /// One search, set up by `with`.
 fn search(
     table: &TableProblem,
-    engine: Engine,
+    way: Way,
     come_back: ComeBack,
     with: impl FnOnce(Search<'_>) -> Search<'_>,
 ) -> Result<Outcome, String> {
     let problem = table.problem();
     let factory = table.factory(come_back);
-    with(Search::new(&problem, &factory).engine(engine)).run().map_err(|error| error.to_string())
+    with(wall::search(&problem, &factory, way)).run().map_err(|error| error.to_string())
 }
 
 /// Checks everything that a stopped search says against the optimum.
@@ -73,23 +73,23 @@ fn all_queries(outcome: &Outcome) -> u64 {
 fn every_query_limit() {
     on_all(0.003, |table| {
         let optimum = oracle::best(table);
-        for engine in ENGINES {
+        for way in WITH_CACHES {
             for come_back in [ComeBack::Replay, ComeBack::Clone] {
-                let whole = search(table, engine, come_back, |search| search)?;
+                let whole = search(table, way, come_back, |search| search)?;
                 let needed = all_queries(&whole);
                 let mut before = None;
                 for limit in (0..needed).step_by((needed as usize / 60).max(1)) {
-                    let limited = || search(table, engine, come_back, |search| search.query_limit(limit));
+                    let limited = || search(table, way, come_back, |search| search.query_limit(limit));
                     let outcome = limited()?;
-                    check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {limit}: {e}"))?;
+                    check_true(table, &outcome, optimum).map_err(|e| format!("{way:?}, {limit}: {e}"))?;
                     if outcome.status != Status::Stopped(StopReason::QueryLimit)
                         || all_queries(&outcome) != limit
                         || outcome.statistics.queries_confirming > 0
                     {
-                        return Err(format!("{engine:?} within {limit} of {needed} queries: {outcome:?}"));
+                        return Err(format!("{way:?} within {limit} of {needed} queries: {outcome:?}"));
                     }
                     if limited()? != outcome {
-                        return Err(format!("{engine:?} within {limit} queries is not reproducible"));
+                        return Err(format!("{way:?} within {limit} queries is not reproducible"));
                     }
                     let best = outcome.best.map(|best| (best.value, best.tree.size()));
                     if let Some((value, size)) = before {
@@ -97,13 +97,13 @@ fn every_query_limit() {
                             table.objective.is_better(v, value) || v == value && s <= size
                         });
                         if !kept {
-                            return Err(format!("{engine:?} within {limit}: {before:?} became {best:?}"));
+                            return Err(format!("{way:?} within {limit}: {before:?} became {best:?}"));
                         }
                     }
                     before = best;
                 }
-                if search(table, engine, come_back, |search| search.query_limit(needed))? != whole {
-                    return Err(format!("{engine:?} needs {needed} queries and is not content with them"));
+                if search(table, way, come_back, |search| search.query_limit(needed))? != whole {
+                    return Err(format!("{way:?} needs {needed} queries and is not content with them"));
                 }
             }
         }
@@ -115,19 +115,19 @@ fn every_query_limit() {
 #[test]
 fn a_stop_is_heeded_at_once() {
     on_all(0.002, |table| {
-        for engine in ENGINES {
+        for way in WITH_CACHES {
             for queries in [0, 1, 7, 40] {
                 let asked = AtomicU64::new(0);
                 let stop = || (asked.fetch_add(1, Relaxed) >= queries).then_some(StopReason::TimeLimit);
                 let problem = table.problem();
                 let factory = table.factory(ComeBack::Replay);
-                let stopped = Search::new(&problem, &factory).engine(engine).stop(&stop).run();
+                let stopped = wall::search(&problem, &factory, way).stop(&stop).run();
                 let outcome = stopped.map_err(|error| error.to_string())?;
                 check_true(table, &outcome, oracle::best(table))?;
                 let made = all_queries(&outcome) + outcome.statistics.queries_confirming;
                 let is_stopped = outcome.status == Status::Stopped(StopReason::TimeLimit);
                 if made > queries || is_stopped != (asked.load(Relaxed) > queries) {
-                    return Err(format!("{engine:?} is to stop after {queries}: {outcome:?}"));
+                    return Err(format!("{way:?} is to stop after {queries}: {outcome:?}"));
                 }
             }
         }
@@ -140,16 +140,16 @@ fn a_stop_is_heeded_at_once() {
 fn gaps() {
     on_all(0.01, |table| {
         let optimum = oracle::best(table);
-        for engine in ENGINES {
+        for way in WITH_CACHES {
             for gap in [0.1, 0.34, 0.5, 1.0, 3.0] {
-                let outcome = search(table, engine, ComeBack::Clone, |search| search.gap(gap))?;
-                check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {gap}: {e}"))?;
+                let outcome = search(table, way, ComeBack::Clone, |search| search.gap(gap))?;
+                check_true(table, &outcome, optimum).map_err(|e| format!("{way:?}, {gap}: {e}"))?;
                 let (Some(best), Some(bound)) = (&outcome.best, outcome.bound) else { continue };
                 let missing = best.value.abs_diff(bound) as f64 / best.value.max(1) as f64;
                 if missing > gap
                     || !matches!(outcome.status, Status::Optimal | Status::Stopped(StopReason::Gap))
                 {
-                    return Err(format!("{engine:?}, a gap of {gap}: {outcome:?}"));
+                    return Err(format!("{way:?}, a gap of {gap}: {outcome:?}"));
                 }
             }
         }
@@ -163,19 +163,19 @@ fn gaps() {
 fn first_trees() {
     on_all(0.01, |table| {
         let optimum = oracle::best(table);
-        for engine in ENGINES {
+        for way in WITH_CACHES {
             let mut improvements = 0;
             let mut count = |event: Event<'_>| {
                 improvements += u64::from(matches!(event, Event::Improved(_)));
             };
             let problem = table.problem();
             let factory = table.factory(ComeBack::Clone);
-            let first = Search::new(&problem, &factory).engine(engine).first().observer(&mut count).run();
+            let first = wall::search(&problem, &factory, way).first().observer(&mut count).run();
             let outcome = first.map_err(|error| error.to_string())?;
-            check_true(table, &outcome, optimum).map_err(|e| format!("{engine:?}: {e}"))?;
+            check_true(table, &outcome, optimum).map_err(|e| format!("{way:?}: {e}"))?;
             let is_reach = matches!(table.objective, Objective::Reach { .. });
             if outcome.best.is_some() != optimum.is_some() || is_reach && improvements > 1 {
-                return Err(format!("{engine:?}: {improvements} improvements, {outcome:?}"));
+                return Err(format!("{way:?}: {improvements} improvements, {outcome:?}"));
             }
         }
         Ok(())
@@ -194,25 +194,21 @@ fn starts() {
         let is_best = |tree: &Tree| oracle::value(table, tree) == optimum.map(|(value, _)| value);
         let best: Vec<_> = trees.iter().filter(|tree| is_best(tree)).cloned().collect();
         let some = |trees: &'_ Vec<Tree>| trees.clone().into_iter().step_by(trees.len() / 4 + 1);
-        for engine in ENGINES {
-            let whole = search(table, engine, ComeBack::Clone, |search| search)?;
+        for way in WITH_CACHES {
+            let whole = search(table, way, ComeBack::Clone, |search| search)?;
             for tree in &some(&trees).chain(some(&best)).collect::<Vec<_>>() {
-                let outcome = search(table, engine, ComeBack::Clone, |search| started(search, tree))?;
-                check_outcome(table, &outcome, optimum).map_err(|e| format!("{engine:?}, {tree:?}: {e}"))?;
+                let outcome = search(table, way, ComeBack::Clone, |search| started(search, tree))?;
+                check_outcome(table, &outcome, optimum).map_err(|e| format!("{way:?}, {tree:?}: {e}"))?;
                 if outcome.best != whole.best {
-                    return Err(format!(
-                        "{engine:?} from {tree:?}: {:?}, not {:?}",
-                        outcome.best, whole.best
-                    ));
+                    return Err(format!("{way:?} from {tree:?}: {:?}, not {:?}", outcome.best, whole.best));
                 }
-                let any =
-                    search(table, engine, ComeBack::Clone, |search| started(search, tree).any_optimal())?;
+                let any = search(table, way, ComeBack::Clone, |search| started(search, tree).any_optimal())?;
                 check_outcome(table, &any, optimum).map_err(|e| format!("any, from {tree:?}: {e}"))?;
                 let value = oracle::value(table, tree);
                 // So many queries are enough to run it, and then it is kept.
                 let enough = table.objective.horizon() * table.initial.len() as u64;
                 for limit in [0, 10, enough, enough + 30] {
-                    let outcome = search(table, engine, ComeBack::Replay, |search| {
+                    let outcome = search(table, way, ComeBack::Replay, |search| {
                         started(search, tree).query_limit(limit)
                     })?;
                     check_true(table, &outcome, optimum)?;
@@ -220,7 +216,7 @@ fn starts() {
                     if let Some(value) = value.filter(|_| limit >= enough)
                         && best.is_none_or(|best| table.objective.is_better(value, best))
                     {
-                        return Err(format!("{engine:?} loses {tree:?}, has {best:?}"));
+                        return Err(format!("{way:?} loses {tree:?}, has {best:?}"));
                     }
                 }
             }

@@ -1,27 +1,39 @@
 //! What the behaviour engine asks of a system, against brute force: only transitions that some tree
-//! within the limits makes, hardly any of them twice for `reach`, and all that any proof needs.
+//! within the limits makes, hardly any of them twice for `reach`, and all that any proof needs. With a
+//! cache, none of them twice.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use broccoli_core::problem::{ComeBack, InitialState, Objective, Reply, System, SystemError, SystemFactory};
-use broccoli_core::search::{Engine, Outcome, Search};
+use broccoli_core::search::{Engine, Outcome, Statistics};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
-use broccoli_tests::wall::run;
+use broccoli_tests::wall::{run, search};
 
 const MOST_TREES: u64 = 1_000;
 
 /// A transition: the initial state, and the actions up to and with it.
 type Transition = (usize, Vec<usize>);
 
-/// A system that writes down every transition it is asked for, though not those replayed.
+/// A system that writes down every transition it is asked for, and what it has saved.
 struct Recorder {
     system: Box<dyn System>,
     path: Transition,
-    paths: Vec<Transition>,
-    asked: Arc<Mutex<Vec<Transition>>>,
+    record: Arc<Mutex<Record>>,
+}
+
+#[derive(Default)]
+struct Record {
+    asked: Vec<Transition>,
+    saved: Vec<Transition>,
+}
+
+impl Recorder {
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().expect("nothing panics while it records")
+    }
 }
 
 impl System for Recorder {
@@ -32,45 +44,43 @@ impl System for Recorder {
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
         self.path.1.push(action);
-        self.asked.lock().expect("nothing panics while it records").push(self.path.clone());
+        self.record().asked.push(self.path.clone());
         self.system.step(action, observation)
     }
 
     fn come_back(&self) -> ComeBack {
-        ComeBack::Snapshot
+        self.system.come_back()
     }
 
     fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
-        state.extend_from_slice(&self.paths.len().to_le_bytes());
-        self.paths.push(self.path.clone());
+        let mut record = self.record();
+        state.extend_from_slice(&record.saved.len().to_le_bytes());
+        record.saved.push(self.path.clone());
+        drop(record);
         self.system.save(state)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
         let (path, state) = state.split_at(size_of::<usize>());
-        self.path = self.paths[usize::from_le_bytes(path.try_into().expect("a saved path"))].clone();
+        let index = usize::from_le_bytes(path.try_into().expect("a saved path"));
+        let path = self.record().saved[index].clone();
+        self.path = path;
         self.system.restore(state)
     }
 }
 
-/// Solves the problem; also every transition asked for, in order.
-fn solve(table: &TableProblem) -> (Outcome, Vec<Transition>) {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let inner = table.factory(ComeBack::Snapshot);
-    let record = Arc::clone(&asked);
-    let factory = move || {
-        let recorder = Recorder {
-            system: inner.make()?,
-            path: (0, Vec::new()),
-            paths: Vec::new(),
-            asked: Arc::clone(&record),
-        };
+/// Solves the problem, with a cache of so many bytes if any; also every transition asked for, in order.
+fn solve(table: &TableProblem, come_back: ComeBack, cache: Option<usize>) -> (Outcome, Vec<Transition>) {
+    let record: Arc<Mutex<Record>> = Arc::default();
+    let inner = table.factory(come_back);
+    let factory = || {
+        let recorder = Recorder { system: inner.make()?, path: (0, Vec::new()), record: Arc::clone(&record) };
         Ok(Box::new(recorder) as Box<dyn System>)
     };
     let problem = table.problem();
     let outcome =
-        Search::new(&problem, &factory).engine(Engine::Behaviour).run().expect("a table does not fail");
-    let mut asked = std::mem::take(&mut *asked.lock().expect("nothing panics while it records"));
+        search(&problem, &factory, (Engine::Behaviour, cache)).run().expect("a table does not fail");
+    let mut asked = std::mem::take(&mut record.lock().expect("nothing panics while it records").asked);
     // The last ones run the answer once more.
     asked.truncate(asked.len() - outcome.statistics.queries_confirming as usize);
     (outcome, asked)
@@ -92,7 +102,7 @@ fn realisable(table: &TableProblem, nodes: u64, steps: u64) -> BTreeSet<Transiti
 }
 
 fn check(table: &TableProblem) -> Result<(), String> {
-    let (outcome, asked) = solve(table);
+    let (outcome, asked) = solve(table, ComeBack::Snapshot, None);
     let horizon = table.objective.horizon();
     let possible = realisable(table, table.nodes, horizon);
     if let Some(wrong) = asked.iter().find(|transition| !possible.contains(*transition)) {
@@ -147,6 +157,47 @@ fn check(table: &TableProblem) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// With a cache that has room for everything, every query is new and every other step only comes back. With
+/// any other cache, too, the system is asked for nothing that a search without does not ask for.
+fn check_cached(table: &TableProblem) -> Result<(), String> {
+    let mut table = table.clone();
+    let mut seen = BTreeSet::new();
+    table.initial.retain(|&initial| seen.insert(initial)); // each is a question of its own
+    for come_back in [ComeBack::Replay, ComeBack::Snapshot, ComeBack::Clone] {
+        let (_, without) = solve(&table, come_back, None);
+        let without: BTreeSet<Transition> = without.into_iter().collect();
+        for bytes in [1 << 30, 1_000, 0] {
+            let (outcome, asked) = solve(&table, come_back, Some(bytes));
+            let Statistics { queries, queries_canonical, replayed, cache_hits, .. } = outcome.statistics;
+            let steps = asked.len() as u64;
+            let asked: BTreeSet<Transition> = asked.into_iter().collect();
+            let is_right = steps == queries + queries_canonical + replayed
+                && asked == without
+                && match bytes {
+                    0 => cache_hits == 0,
+                    1_000 => true,
+                    _ => asked.len() as u64 == queries + queries_canonical,
+                };
+            if !is_right {
+                let distinct = asked.len();
+                let statistics = outcome.statistics;
+                return Err(format!(
+                    "{come_back:?}, {bytes} bytes: {steps} steps, {distinct} distinct; {statistics:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn with_a_cache_nothing_is_asked_twice() {
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(0.05, scattered(wanted, MOST_TREES), check_cached);
+        run(0.05, structured(wanted, MOST_TREES), check_cached);
+    }
 }
 
 #[test]

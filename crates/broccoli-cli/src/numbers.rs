@@ -59,6 +59,28 @@ pub fn time_span(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// A number with a unit of memory behind it, in bytes.
+pub fn memory(text: &str) -> Result<usize, String> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let unit = match unit {
+        "kB" => Some(1e3),
+        "MB" => Some(1e6),
+        "GB" => Some(1e9),
+        "KiB" => Some(f64::from(1 << 10)),
+        "MiB" => Some(f64::from(1 << 20)),
+        "GiB" => Some(f64::from(1 << 30)),
+        _ => None,
+    };
+    let bytes = number.trim_end().parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
+    let bytes = bytes.filter(|bytes| (0.0..=isize::MAX as f64).contains(bytes));
+    bytes.map(|bytes| bytes as usize).ok_or_else(|| {
+        "it must be a number and a unit (kB, MB, GB, KiB, MiB or GiB), such as 64MiB, 500MB or 1GiB"
+            .to_owned()
+    })
+}
+
 /// A number of at least 0, or a percentage.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let text = text.trim();
@@ -81,6 +103,15 @@ mod tests {
         assert_eq!(seconds, [0.5, 30.0, 90.0, 7200.0, 0.0]);
         for bad in ["", "30", "s", "-1s", "nans", "infs", "1e300h", "5m", "1h30min", "1 s s"] {
             assert!(time_span(bad).is_err(), "{bad:?} is accepted");
+        }
+    }
+
+    #[test]
+    fn sizes_of_memory() {
+        let bytes = ["64MiB", "500MB", " 1.5 GiB", "0kB"].map(memory);
+        assert_eq!(bytes, [Ok(64 << 20), Ok(500_000_000), Ok(3 << 29), Ok(0)]);
+        for bad in ["", "64", "GiB", "-1MiB", "nanMB", "infGB", "1e300GiB", "1g", "1GiB1MiB", "1 B"] {
+            assert!(memory(bad).is_err(), "{bad:?} is accepted");
         }
     }
 

@@ -14,7 +14,7 @@ use broccoli_problem::Target;
 use clap::{Args, ValueEnum};
 
 use crate::complaint::Complaint;
-use crate::numbers::{fraction, time_span, whole};
+use crate::numbers::{fraction, memory, time_span, whole};
 use crate::progress::Progress;
 use crate::stopper::Stopper;
 use crate::target::short_check;
@@ -33,6 +33,11 @@ pub struct SearchOptions {
     /// Accept any of the best trees, without the pass that always chooses the same one
     #[arg(long)]
     any_optimal: bool,
+
+    /// Remember what the system has answered, in at most this memory, such as 64MiB or 1GiB, and ask
+    /// nothing twice: for systems that are slow (behaviour only)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
+    cache: Option<usize>,
 
     /// Stop after this time, such as 500ms, 30s, 5min or 2h, with the best so far
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_span)]
@@ -98,6 +103,9 @@ impl SearchOptions {
         if self.any_optimal || asked.any_optimal {
             search = search.any_optimal();
         }
+        if let Some(bytes) = self.cache {
+            search = search.cache(bytes);
+        }
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries);
         }
@@ -151,6 +159,13 @@ impl SearchOptions {
 
     /// The engine that was asked for; none leaves the choice to the library.
     fn engine(&self) -> Result<Option<Engine>, Complaint> {
+        let is_behaviour =
+            matches!((self.engine, self.no_pruning), (None | Some(EngineName::Behaviour), false));
+        if self.cache.is_some() && !is_behaviour {
+            return Err(Complaint::input(
+                "--cache works with --engine behaviour only: the other engines run whole traces",
+            ));
+        }
         match (self.engine, self.no_pruning) {
             (None, false) => Ok(None),
             (None | Some(EngineName::Backtracking), no_pruning) => {

@@ -113,6 +113,10 @@ fn engines() {
         &["solve", "mountain-car", "--engine", "magic"],
         &["solve", "mountain-car", "--engine", "exhaustive", "--no-pruning"],
         &["solve", "mountain-car", "--threads", "4"],
+        &["solve", "mountain-car", "--cache", "64"],
+        &["solve", "mountain-car", "--cache", "-1GiB"],
+        &["solve", "mountain-car", "--cache", "1GiB", "--engine", "exhaustive"],
+        &["solve", "mountain-car", "--cache", "1GiB", "--no-pruning"],
     ]));
 }
 

@@ -237,6 +237,8 @@ impl From<&Explanation> for InfeasibleJson {
 pub struct StatisticsJson {
     /// What ended the behaviours that were walked.
     pub behaviours: BehavioursJson,
+    /// Steps that were no queries because the cache knew the answer.
+    pub cache_hits: u64,
     /// What became of the labels that were tried.
     pub labels: LabelsJson,
     /// Queries made again only to come back to a state.
@@ -266,13 +268,14 @@ pub struct LabelsJson {
 
 impl From<Statistics> for StatisticsJson {
     fn from(statistics: Statistics) -> Self {
-        let Statistics { behaviours, replayed, trees, .. } = statistics;
+        let Statistics { behaviours, cache_hits, replayed, trees, .. } = statistics;
         StatisticsJson {
             behaviours: BehavioursJson {
                 complete: behaviours.complete,
                 bound: behaviours.bound,
                 violated: behaviours.violated,
             },
+            cache_hits,
             labels: LabelsJson { realisable: behaviours.realisable, unrealisable: behaviours.unrealisable },
             queries_replayed: replayed,
             trees,

@@ -122,8 +122,15 @@ fn summary(
 
 /// The number of queries, and what is worth knowing about it.
 fn queries(statistics: Statistics) -> String {
-    let Statistics { queries, queries_canonical, queries_confirming, replayed, necessary_queries, .. } =
-        statistics;
+    let Statistics {
+        queries,
+        queries_canonical,
+        queries_confirming,
+        replayed,
+        cache_hits,
+        necessary_queries,
+        ..
+    } = statistics;
     let mut lines = vec![match necessary_queries {
         Some(necessary) => format!("{}; any proof needs {}", grouped(queries), grouped(necessary)),
         None => grouped(queries),
@@ -133,6 +140,9 @@ fn queries(statistics: Statistics) -> String {
     }
     if replayed > 0 {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
+    }
+    if cache_hits > 0 {
+        lines.push(format!("{} spared by the cache", grouped(cache_hits)));
     }
     if queries_confirming > 0 {
         lines.push(format!("{} more to run the tree again", grouped(queries_confirming)));

@@ -48,9 +48,14 @@ impl Cached {
         self.replayed
     }
 
-    /// Whether it is known what an action does here.
-    pub(super) fn knows(&self, action: usize) -> bool {
-        self.tail.is_empty() && self.node.is_some_and(|node| self.cache.lock().child(node, action).is_some())
+    /// Whether it is not known what an action does here. Then the system is brought here.
+    pub(super) fn is_ready(&mut self, instance: &mut Instance<'_>, action: usize) -> Result<bool, RunError> {
+        let is_known = |node| self.cache.lock().child(node, action).is_some();
+        if self.tail.is_empty() && self.node.is_some_and(is_known) {
+            return Ok(false);
+        }
+        self.bring(instance)?;
+        Ok(true)
     }
 
     pub(super) fn reset(&mut self, instance: &mut Instance<'_>, initial: usize) -> Result<Verdict, RunError> {

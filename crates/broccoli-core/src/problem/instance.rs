@@ -210,10 +210,13 @@ impl<'p> Instance<'p> {
         self.system.restore(state).map_err(|source| self.lost("restoring", source))
     }
 
-    /// Whether a cache knows what an action does here.
+    /// Whether it takes a query to know what an action does here. If so, the system is made ready for it.
     #[inline]
-    pub(crate) fn knows(&self, action: usize) -> bool {
-        self.cached.as_ref().is_some_and(|cached| cached.knows(action))
+    pub(crate) fn is_ready(&mut self, action: usize) -> Result<bool, RunError> {
+        match self.cached.take() {
+            None => Ok(true),
+            Some(cached) => self.by_cache(cached, |cached, instance| cached.is_ready(instance, action)),
+        }
     }
 
     /// Steps whose answers a cache knew.

@@ -268,10 +268,10 @@ impl<'p> Driver<'p> {
         })
     }
 
-    /// Asks the gate for a query, unless it takes none.
+    /// Asks the gate for a query, unless it takes none. From then on only the system itself can fail.
     #[inline]
-    fn pass(&self, action: usize) -> Result<(), RunError> {
-        if self.instance.knows(action) { self.gate.look() } else { self.gate.pass() }
+    fn pass(&mut self, action: usize) -> Result<(), RunError> {
+        if self.instance.is_ready(action)? { self.gate.pass() } else { self.gate.look() }
     }
 
     /// Goes to a place by acting as the labels say.
