@@ -181,7 +181,9 @@ def environment(name: str) -> Facts:
 def sample(name: str, count: int, seed: int) -> list[list[float]]:
     """Sample initial states of a built-in environment, as the command line does."""
 
-def thresholds(low: float, high: float, *, count: int | None = None, step: float | None = None) -> list[float]:
+def thresholds(
+    low: float, high: float, *, count: int | None = None, step: float | None = None
+) -> list[float]:
     """Return evenly spaced thresholds strictly inside (low, high)."""
 
 def search(

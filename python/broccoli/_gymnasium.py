@@ -47,7 +47,7 @@ def is_made_by(system: Any) -> bool:
         return True
     if not callable(system) or hasattr(system, "step"):
         return False
-    made = system()
+    made: Any = system()
     is_env = isinstance(made, gymnasium.Env)
     if is_env:
         made.close()
@@ -107,7 +107,8 @@ def _maker(system: Any) -> Callable[[], Any]:
     try:
         import gymnasium
     except ImportError as error:
-        msg = f"{system!r} is a Gymnasium environment: install gymnasium, or choose one of {_broccoli.environments()}"
+        built_in = ", ".join(_broccoli.environments())
+        msg = f"{system!r} is a Gymnasium environment: install gymnasium, or choose one of {built_in}"
         raise ImportError(msg) from error
     return lambda: gymnasium.make(system, disable_env_checker=True)
 
@@ -115,9 +116,13 @@ def _maker(system: Any) -> Callable[[], Any]:
 def _starts(initial: Sequence[Any] | None, seeds: Iterable[int] | None) -> tuple[Any, ...]:
     """Return seeds, or states as tuples."""
     if (initial is None) == (seeds is None):
-        msg = "give either seeds=range(5), say, or initial=[...] where the environment can be put into a state"
+        msg = (
+            "give either seeds=range(5), say, or initial=[...] where the environment can be put into a state"
+        )
         raise ValueError(msg)
-    starts = tuple(int(seed) for seed in seeds or ()) + tuple(tuple(map(float, state)) for state in initial or ())
+    starts = tuple(int(seed) for seed in seeds or ()) + tuple(
+        tuple(map(float, state)) for state in initial or ()
+    )
     if not starts:
         msg = "give at least one seed or initial state"
         raise ValueError(msg)
@@ -279,7 +284,7 @@ def _dimensions(
         known = [Dimension(name, _bound(low), _bound(high)) for name, low, high in bounds]
     else:
         what = f"images or arrays of shape {shape}" if shape and len(shape) > 1 else f"of the space {space}"
-        msg = f"observations are {what}, and a tree compares single numbers: give features=..., a function that picks some"
+        msg = f"observations are {what}: give features=..., a function that makes a few numbers of them"
         raise TypeError(msg)
     return tuple(known) if dimensions is None else described(dimensions, known)
 
@@ -312,7 +317,8 @@ def _actions(space: Any, actions: Actions | int | None, names: Sequence[str]) ->
     else:
         start = int(getattr(space, "start", 0))
         by_name = {
-            (names[a - start] if isinstance(a, int) and 0 <= a - start < len(names) else str(a)): a for a in actions
+            (names[a - start] if isinstance(a, int) and 0 <= a - start < len(names) else str(a)): a
+            for a in actions
         }
     for action in by_name.values():
         if not space.contains(action):
@@ -337,7 +343,9 @@ def _evenly(space: Any, count: int) -> list[Any]:
     import numpy as np
 
     if count < 2 or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
-        msg = f"actions={count}: evenly spaced actions need at least 2 and a bounded space, and this is {space}"
+        msg = (
+            f"actions={count}: evenly spaced actions need at least 2 and a bounded space, and this is {space}"
+        )
         raise ValueError(msg)
     axes = [np.linspace(low, high, count) for low, high in zip(space.low.flat, space.high.flat, strict=True)]
     return [_cast(space, values) for values in itertools.product(*axes)]

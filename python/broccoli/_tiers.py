@@ -1,13 +1,15 @@
 """How to bring a Gymnasium environment back to an earlier state, and the probe that decides which way works.
 
-`copy.deepcopy` is none of the ways: it is silently wrong for MuJoCo and breaks for Box2D. The ways are, in the
-order in which they are tried: the exact state of classic control (`env.unwrapped.state`), MuJoCo's full
+`copy.deepcopy` is none of the ways: it is silently wrong for MuJoCo and breaks for Box2D. The ways are, in
+the order in which they are tried: the exact state of classic control (`env.unwrapped.state`), MuJoCo's full
 integration state, and, when neither does what it should, `reset` with the same seed and the same actions.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import itertools
 import pickle
 import random
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ class Tier(Protocol):
 
     def save(self) -> State:
         """Return the present state."""
+        ...
 
     def load(self, state: State) -> None:
         """Come back to a state."""
@@ -90,10 +93,9 @@ class MujocoTier:
     name = "mujoco"
 
     def __init__(self, env: Any) -> None:
-        import mujoco
         import numpy as np
 
-        self._mujoco = mujoco
+        self._mujoco = mujoco = importlib.import_module("mujoco")
         self._env = env.unwrapped
         self._clocks = _Clocks(env)
         self._what = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -112,7 +114,9 @@ class MujocoTier:
 
         positions, velocities = self._env.model.nq, self._env.model.nv
         if len(values) != positions + velocities:
-            msg = f"an initial state has {positions} positions and {velocities} velocities, not {len(values)} values"
+            msg = (
+                f"an initial state has {positions} positions and {velocities} velocities: {len(values)} given"
+            )
             raise ValueError(msg)
         self._env.set_state(np.array(values[:positions]), np.array(values[positions:]))
 
@@ -136,11 +140,15 @@ class Probe:
     STARTS = 3
     """How many initial states are tried."""
 
-    def __init__(self, starts: Sequence[Any], reset: Callable[[Any, Any], Any], actions: Sequence[Any]) -> None:
-        self._starts = [start for start in starts][: self.STARTS]
+    def __init__(
+        self, starts: Sequence[Any], reset: Callable[[Any, Any], Any], actions: Sequence[Any]
+    ) -> None:
+        self._starts = list(starts[: self.STARTS])
         self._reset = reset
         generator = random.Random(1)  # noqa: S311
-        self._plans = [[generator.choice(actions) for _ in range(self.LENGTH)] for _ in range(self.STARTS + 1)]
+        self._plans = [
+            [generator.choice(actions) for _ in range(self.LENGTH)] for _ in range(self.STARTS + 1)
+        ]
 
     def check_deterministic(self, env: Any, other: Any) -> None:
         """See whether `env` does the same again, and `other`, another one of its kind, the same as well."""
@@ -149,11 +157,12 @@ class Probe:
             self._distract(env)
             for again in (self._run(env, start, plan), self._run(other, start, plan)):
                 if first != again:
-                    step = next(i for i, (a, b) in enumerate(zip([*first, None], [*again, None])) if a != b)
+                    pairs = zip(first, again, strict=False)
+                    same = list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
                     msg = (
-                        f"the environment is not deterministic: from initial state {start!r}, the same {step} "
-                        "actions led to something else when they were applied again. A search needs one that "
-                        "does the same after reset with the same seed"
+                        f"the environment is not deterministic: from {start!r}, the same {len(same)} actions led "
+                        "to something else when they were applied again. A search relies on an environment that "
+                        "does the same whenever it is reset with the same seed"
                     )
                     raise ValueError(msg)
 

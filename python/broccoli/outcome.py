@@ -54,7 +54,9 @@ class Improvement:
     """The policy."""
 
     def __repr__(self) -> str:
-        return f"Improvement(value={self.value}, size={self.size}, bound={self.bound}, queries={self.queries})"
+        return (
+            f"Improvement(value={self.value}, size={self.size}, bound={self.bound}, queries={self.queries})"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -86,9 +86,10 @@ class Predicates:
             low = min(values, default=0.0) if low is None else low
             high = max(values, default=0.0) if high is None else high
             if not low < high:
+                example = f"Predicates.{self._kind}({self._number:g}, low, high)"
                 msg = (
-                    f"dimension {dimension.name!r} has no range, and does not change in random runs: give one, as "
-                    f"in thresholds={{{dimension.name!r}: Predicates.count({self._number:g}, low, high)}}"
+                    f"dimension {dimension.name!r} has no range, and is always the same in random runs: "
+                    f"give one, as in thresholds={{{dimension.name!r}: {example}}}"
                 )
                 raise ValueError(msg)
         try:
@@ -117,7 +118,9 @@ def resolve(
 
     return [
         (dimension.name, predicates.thresholds(dimension, lambda i=i: column(i)))  # type: ignore[misc]
-        for i, (dimension, predicates) in enumerate(zip(dimensions, _each(thresholds, dimensions), strict=True))
+        for i, (dimension, predicates) in enumerate(
+            zip(dimensions, _each(thresholds, dimensions), strict=True)
+        )
     ]
 
 
@@ -179,7 +182,9 @@ def _quantiles(dimension: Dimension, count: int, data: Sequence[float]) -> tuple
         msg = f"dimension {dimension.name!r}: quantiles need data with at least two different values"
         raise ValueError(msg)
     # A quantile at the least value would be true of all the data.
-    return tuple(sorted({q for q in statistics.quantiles(data, n=count + 1, method="inclusive") if q > min(data)}))
+    return tuple(
+        sorted({q for q in statistics.quantiles(data, n=count + 1, method="inclusive") if q > min(data)})
+    )
 
 
 def _whole(count: int) -> int:

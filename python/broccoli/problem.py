@@ -30,8 +30,8 @@ class Problem:
     - `horizon`: the most steps of a run.
     - `depth`, `nodes`: limits on the tree.
     - `initial` or `seeds`: initial states, or seeds for Gymnasium's `reset`.
-    - `actions`: those to use, in a list, or by name in a dict. For continuous actions, a list of values or how
-      many evenly spaced ones per dimension.
+    - `actions`: those to use, in a list, or by name in a dict. For continuous actions, a list of values, or
+      how many evenly spaced ones per dimension.
     - `dimensions`: names of the observation's dimensions, or a dict of names and ranges.
     - `features`: a function of the observation, whose result the tree sees instead (Gymnasium).
     - `verdict`: a function `(observation, reward, terminated, truncated, info) -> Verdict` (Gymnasium). By
@@ -58,19 +58,19 @@ class Problem:
         features: Callable[[Any], Any] | None = None,
         verdict: Callable[..., Any] | None = None,
     ) -> None:
-        self._arguments = dict(
-            thresholds=thresholds,
-            objective=objective,
-            horizon=horizon,
-            depth=depth,
-            nodes=nodes,
-            initial=initial,
-            seeds=seeds if seeds is None else tuple(seeds),
-            actions=actions,
-            dimensions=dimensions,
-            features=features,
-            verdict=verdict,
-        )
+        self._arguments: dict[str, Any] = {
+            "thresholds": thresholds,
+            "objective": objective,
+            "horizon": horizon,
+            "depth": depth,
+            "nodes": nodes,
+            "initial": initial,
+            "seeds": None if seeds is None else tuple(seeds),
+            "actions": actions,
+            "dimensions": dimensions,
+            "features": features,
+            "verdict": verdict,
+        }
         self._system = system
         self._source = source = self._find()
         goal = (objective or source.objective, horizon if horizon is not None else source.horizon)
@@ -81,7 +81,9 @@ class Problem:
         self._data = _broccoli.ProblemData(
             resolve(thresholds, source.dimensions, source.observed),
             [(name, float(i)) for i, name in enumerate(source.actions)],
-            [list(state) for state in source.initial] if is_built_in else [[i] for i in range(len(source.initial))],
+            [list(state) for state in source.initial]
+            if is_built_in
+            else [[i] for i in range(len(source.initial))],
             (goal[0], _at_least(1, "horizon", goal[1])),
             (
                 source.depth if depth is None else _at_least(0, "depth", depth),
@@ -94,10 +96,27 @@ class Problem:
         given = self._arguments
         system = self._system
         if isinstance(system, str) and not re.search(r"-v\d+$|[/:]", system):
-            _only(given, f"the built-in environment {system!r}", "seeds", "actions", "dimensions", "features", "verdict")
+            _only(
+                given,
+                f"the built-in environment {system!r}",
+                "seeds",
+                "actions",
+                "dimensions",
+                "features",
+                "verdict",
+            )
             return systems.built_in(system, given["initial"])
         if isinstance(system, str) or _gymnasium.is_made_by(system):
-            keys = ("objective", "horizon", "initial", "seeds", "actions", "dimensions", "features", "verdict")
+            keys = (
+                "objective",
+                "horizon",
+                "initial",
+                "seeds",
+                "actions",
+                "dimensions",
+                "features",
+                "verdict",
+            )
             return _gymnasium.source(system, **{key: given[key] for key in keys})
         _only(given, "a system of your own", "seeds", "features", "verdict")
         return systems.written_in_python(
@@ -194,7 +213,9 @@ class Problem:
 
     def policy(self, tree: _broccoli.Tree) -> Policy:
         """Return a tree as a policy that gives this system's actions."""
-        return Policy(tree, tuple(self._source.actions.values()), self._source.features, ndim=self._source.ndim)
+        return Policy(
+            tree, tuple(self._source.actions.values()), self._source.features, ndim=self._source.ndim
+        )
 
     def trace(self, policy: Policy | _broccoli.Tree, initial: int = 0) -> Trace:
         """Run a policy from the initial state with this index."""

@@ -138,10 +138,11 @@ def failed(failure: _broccoli.FailureData, initial: Sequence[Any], outcome: Outc
         query = Query(start, failure["step"], failure["state"], tuple(failure["actions"]))
         with contextlib.suppress(AttributeError):  # an exception with slots
             error.query = query  # type: ignore[attr-defined]
-        if hasattr(error, "add_note"):
-            error.add_note(f"broccoli: raised at {query}")
+        add_note = getattr(error, "add_note", None)  # from Python 3.11 on
+        if add_note is not None:
+            add_note(f"broccoli: raised at {query}")
     with contextlib.suppress(AttributeError):
-        error.outcome = outcome  # type: ignore[attr-defined, union-attr]
+        error.outcome = outcome  # type: ignore[attr-defined]
     return error
 
 

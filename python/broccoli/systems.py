@@ -7,7 +7,7 @@ import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from broccoli import _broccoli
 from broccoli.predicates import Dimension, Range
@@ -24,7 +24,6 @@ class Verdict(str, enum.Enum):
 VERDICTS = (Verdict.RUNNING, Verdict.SATISFIED, Verdict.VIOLATED)
 
 
-@runtime_checkable
 class FunctionSystem(Protocol):
     """A system whose next state is a function of state and action: the quickest to come back to.
 
@@ -34,24 +33,27 @@ class FunctionSystem(Protocol):
 
     def reset(self, initial: Any) -> tuple[Any, Any, Verdict | str]:
         """Return the first state, its observation and its verdict."""
+        ...
 
     def step(self, state: Any, action: Any) -> tuple[Any, Any, Verdict | str]:
         """Return the next state, its observation and its verdict."""
+        ...
 
 
-@runtime_checkable
 class StatefulSystem(Protocol):
     """A system that keeps its state to itself.
 
-    With methods `snapshot() -> state` and `restore(state)` a search comes back to a state by them (also to one
-    of another instance); without, by `reset` and the same actions again.
+    With methods `snapshot() -> state` and `restore(state)` a search comes back to a state by them, also to
+    one of another instance; without, by `reset` and the same actions again.
     """
 
     def reset(self, initial: Any) -> tuple[Any, Verdict | str]:
         """Start a run; return its first observation and verdict."""
+        ...
 
     def step(self, action: Any) -> tuple[Any, Verdict | str]:
         """Apply an action; return the next observation and verdict."""
+        ...
 
 
 Dimensions: TypeAlias = "Sequence[str] | Mapping[str, Range | None]"
@@ -101,13 +103,16 @@ def built_in(name: str, initial: Sequence[Any] | None) -> Source:
 
 
 def written_in_python(
-    make: Callable[[], Any], dimensions: Dimensions | None, actions: Actions | None, initial: Sequence[Any] | None
+    make: Callable[[], Any],
+    dimensions: Dimensions | None,
+    actions: Actions | None,
+    initial: Sequence[Any] | None,
 ) -> Source:
     """Return a user's own system as a source."""
     system = make()
     kind = _kind(system)
     if dimensions is None:
-        msg = 'give the names of the observation\'s dimensions: dimensions=["position", "speed"], or with ranges: {...}'
+        msg = 'name what is observed: dimensions=["position", "speed"], or with ranges: {"position": (0, 10)}'
         raise ValueError(msg)
     if actions is None:
         msg = "give the actions: actions=[-1, 1], or with names: actions={'left': -1, 'right': 1}"
@@ -140,7 +145,8 @@ def _kind(system: Any) -> str:
     if len(parameters) == 2:
         return "function"
     if len(parameters) != 1:
-        msg = f"step of {type(system).__name__} must take (state, action) or (action), not {len(parameters)} arguments"
+        name = type(system).__name__
+        msg = f"step of {name} takes {len(parameters)} arguments: it must take (state, action) or (action)"
         raise TypeError(msg)
     return "snapshot" if hasattr(system, "snapshot") and hasattr(system, "restore") else "replay"
 
@@ -158,7 +164,9 @@ def maker(system: Any) -> Callable[[], Any]:
     raise TypeError(msg)
 
 
-def random_runs(system: Any, kind: str, initial: Sequence[Any], actions: Sequence[Any]) -> list[tuple[float, ...]]:
+def random_runs(
+    system: Any, kind: str, initial: Sequence[Any], actions: Sequence[Any]
+) -> list[tuple[float, ...]]:
     """Run random actions, always the same ones, and return what was observed."""
     generator = random.Random(0)  # noqa: S311
     seen: list[tuple[float, ...]] = []
