@@ -157,14 +157,7 @@ class Probe:
             self._distract(env)
             for again in (self._run(env, start, plan), self._run(other, start, plan)):
                 if first != again:
-                    pairs = zip(first, again, strict=False)
-                    same = list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-                    msg = (
-                        f"the environment is not deterministic: from {start!r}, the same {len(same)} actions led "
-                        "to something else when they were applied again. A search relies on an environment that "
-                        "does the same whenever it is reset with the same seed"
-                    )
-                    raise ValueError(msg)
+                    raise ValueError(_difference(start, first, again))
 
     def accepts(self, tier: Tier, env: Any) -> bool:
         """See whether a run goes on after coming back as it did before."""
@@ -193,6 +186,16 @@ class Probe:
     def _distract(self, env: Any) -> None:
         """Do something else, so that whatever is left behind is another thing."""
         self._run(env, self._starts[-1], self._plans[-1])
+
+
+def _difference(start: Any, first: Record, again: Record) -> str:
+    pairs = zip(first, again, strict=False)
+    steps = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    return (
+        f"the environment is not deterministic: from {start!r}, the same {steps} actions led to something else "
+        "when they were applied again. A search relies on an environment that does the same whenever it is "
+        "reset with the same seed"
+    )
 
 
 def _go_on(env: Any, plan: Sequence[Any]) -> Record:

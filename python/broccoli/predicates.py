@@ -181,10 +181,10 @@ def _quantiles(dimension: Dimension, count: int, data: Sequence[float]) -> tuple
     if len(set(data)) < 2:
         msg = f"dimension {dimension.name!r}: quantiles need data with at least two different values"
         raise ValueError(msg)
-    # A quantile at the least value would be true of all the data.
-    return tuple(
-        sorted({q for q in statistics.quantiles(data, n=count + 1, method="inclusive") if q > min(data)})
-    )
+    least, most = min(data), max(data)
+    # One at the least value, or by rounding beyond the most, would tell nothing apart.
+    quantiles = statistics.quantiles(data, n=count + 1, method="inclusive")
+    return tuple(sorted({q for q in quantiles if least < q <= most}))
 
 
 def _whole(count: int) -> int:
