@@ -192,9 +192,9 @@ def _difference(start: Any, first: Record, again: Record) -> str:
     pairs = zip(first, again, strict=False)
     steps = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
     return (
-        f"the environment is not deterministic: from {start!r}, the same {steps} actions led to something else "
-        "when they were applied again. A search relies on an environment that does the same whenever it is "
-        "reset with the same seed"
+        f"the environment is not deterministic: from {start!r}, the same {steps} actions led to something "
+        "else when they were applied again. A search relies on an environment that does the same whenever it "
+        "is reset with the same seed"
     )
 
 

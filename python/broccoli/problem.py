@@ -39,7 +39,7 @@ class Problem:
       truncated the other way round.
 
     >>> Problem("cartpole", depth=1)
-    Problem(CartPole: survive 10000, depth 1, 4 dimensions, 103 thresholds, 2 actions, 1 initial state)
+    Problem(CartPole: survive 10000, depth 1, 4 dimensions, 93 thresholds, 2 actions, 1 initial state)
     """
 
     def __init__(

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from systems import CART, Cart
 
 import broccoli
 from broccoli import Tree
-from systems import CART, Cart
 
 Leaf = dict[str, Any]
 NAMES = (["x", "y"], ["a", "b", "c"])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from systems import CART, Cart, SnapshotCart, StatefulCart
 
 import broccoli
 from broccoli import Verdict
-from systems import CART, Cart, SnapshotCart, StatefulCart
 
 
 class ArrayCart(Cart):
