@@ -1,7 +1,7 @@
 """The native half: data, and searches that run without the interpreter's lock. `broccoli` wraps it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, final
+from typing import Any, TypedDict, final, type_check_only
 
 __all__ = [
     "ProblemData",
@@ -104,6 +104,7 @@ class Stopper:
     def stop(self) -> None:
         """End the search before its next query."""
 
+@type_check_only
 class FailureData(TypedDict):
     """Why a system failed, and where."""
 
@@ -114,6 +115,7 @@ class FailureData(TypedDict):
     state: Any
     actions: list[Any]
 
+@type_check_only
 class Options(TypedDict):
     """How to search, and when to stop."""
 
@@ -124,7 +126,9 @@ class Options(TypedDict):
     gap: float
     first: bool
     start: Tree | None
+    threads: int
 
+@type_check_only
 class StatisticsData(TypedDict):
     """What a search did."""
 
@@ -136,6 +140,7 @@ class StatisticsData(TypedDict):
     traces: int
     trees: int
 
+@type_check_only
 class Found(TypedDict):
     """What a search has to say at its end."""
 
@@ -150,6 +155,7 @@ class Found(TypedDict):
     history: list[tuple[int, float, int | None, int | None]]
     failure: FailureData | None
 
+@type_check_only
 class TraceData(TypedDict):
     """One run of a tree."""
 
@@ -159,6 +165,7 @@ class TraceData(TypedDict):
     value: int | None
     failure: FailureData | None
 
+@type_check_only
 class Facts(TypedDict):
     """What is known of a built-in environment; a dimension is its name, low, high and default step."""
 
@@ -170,7 +177,7 @@ class Facts(TypedDict):
     horizon: int
     depth: int
 
-OnEvent = Callable[[int, int | None, int | None, int | None, Tree | None], object]
+_OnEvent = Callable[[int, int | None, int | None, int | None, Tree | None], object]
 
 def environments() -> list[str]:
     """Return the names of the built-in environments."""
@@ -191,7 +198,7 @@ def search(
     system: str | PythonSystem,
     options: Options,
     stopper: Stopper,
-    on_event: OnEvent | None,
+    on_event: _OnEvent | None,
 ) -> Found:
     """Search; `on_event(queries, value, size, bound, tree)` is called now and then."""
 

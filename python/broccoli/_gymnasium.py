@@ -96,6 +96,7 @@ def source(
         objective=objective,
         horizon=horizon or (spec and spec.max_episode_steps),
         features=features,
+        is_single=shared is not None,
         ndim=len(space.shape or ()) if not hasattr(space, "spaces") else 1,
         about=spec.id if spec else type(env.unwrapped).__name__,
     )

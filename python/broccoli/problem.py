@@ -171,6 +171,7 @@ class Problem:
         first: bool = False,
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
+        threads: int = 1,
         progress: bool = False,
         on_improvement: Callable[[Improvement], object] | None = None,
     ) -> Outcome:
@@ -183,6 +184,7 @@ class Problem:
             first=first,
             any_optimal=any_optimal,
             start=start,
+            threads=threads,
         ).run(on_improvement, progress)
 
     def search(
@@ -195,10 +197,14 @@ class Problem:
         first: bool = False,
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
+        threads: int = 1,
     ) -> Search:
         """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
         if not gap >= 0:
             msg = f"gap is {gap}: it must be at least 0; 0.05 is 5 %"
+            raise ValueError(msg)
+        if _at_least(1, "threads", threads) > 1 and self._source.is_single:
+            msg = "several threads cannot share one environment: give its id, or a function that makes one"
             raise ValueError(msg)
         options: _broccoli.Options = {
             "engine": engine,
@@ -208,6 +214,7 @@ class Problem:
             "gap": gap,
             "first": first,
             "start": start.tree if isinstance(start, Policy) else start,
+            "threads": threads,
         }
         return Search(self._data, self._source.native, self.policy, options, self._source.initial)
 
@@ -273,6 +280,7 @@ def synthesize(
     first: bool = False,
     any_optimal: bool = False,
     start: _broccoli.Tree | Policy | None = None,
+    threads: int = 1,
     progress: bool = False,
     on_improvement: Callable[[Improvement], object] | None = None,
 ) -> Outcome:
@@ -286,14 +294,16 @@ def synthesize(
       Ctrl-C.
     - `any_optimal`: accept any of the best trees, without the pass that always chooses the same one.
     - `start`: a tree to start from.
+    - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
+      unless they release the interpreter's lock.
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 
     An exception raised by the system comes through as it is, with attributes `query` (where it happened) and
     `outcome` (the best so far).
 
-    >>> synthesize("mountain-car")
-    Outcome(optimal, value=104, bound=104, size=3, queries=194543)
+    >>> synthesize("mountain-car")  # doctest: +ELLIPSIS
+    Outcome(optimal, value=104, bound=104, size=3, queries=...)
     """
     problem = Problem(
         system,
@@ -317,6 +327,7 @@ def synthesize(
         first=first,
         any_optimal=any_optimal,
         start=start,
+        threads=threads,
         progress=progress,
         on_improvement=on_improvement,
     )

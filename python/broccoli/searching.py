@@ -17,6 +17,7 @@ from broccoli.policy import Policy
 logger = logging.getLogger("broccoli")
 
 MakePolicy = Callable[[_broccoli.Tree], Policy]
+OnEvent = Callable[[int, int | None, int | None, int | None, _broccoli.Tree | None], object]
 
 
 class Search:
@@ -108,7 +109,7 @@ class Search:
             self._error = error
         self._queue.put(None)
 
-    def _run(self, on_event: _broccoli.OnEvent | None) -> Outcome:
+    def _run(self, on_event: OnEvent | None) -> Outcome:
         logger.debug("search begins: %s", self._options)
         found = _broccoli.search(self._problem, self._system, self._options, self._stopper, on_event)
         outcome = Outcome(
@@ -149,8 +150,8 @@ def failed(failure: _broccoli.FailureData, initial: Sequence[Any], outcome: Outc
 def _listener(
     policy: MakePolicy,
     on_improvement: Callable[[Improvement], object] | None,
-    show: _broccoli.OnEvent | None,
-) -> _broccoli.OnEvent | None:
+    show: OnEvent | None,
+) -> OnEvent | None:
     if on_improvement is None and show is None:
         return None
 
@@ -187,7 +188,7 @@ def _interruptible(stopper: _broccoli.Stopper) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _progress(wanted: bool) -> Iterator[_broccoli.OnEvent | None]:
+def _progress(wanted: bool) -> Iterator[OnEvent | None]:
     """Show progress with tqdm, also in notebooks; without tqdm, log it."""
     if not wanted:
         yield None

@@ -76,6 +76,8 @@ class Source:
     depth: int = 2
     features: Callable[[Any], Any] | None = None
     ndim: int = 1
+    is_single: bool = False
+    """Whether all runs share one environment."""
     about: str = ""
     """The system in a few words."""
 

@@ -1,7 +1,10 @@
 //! Runs a search without the interpreter's lock, and hands its outcome over.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::cell::Cell;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{RunError, SystemFactory};
@@ -116,6 +119,7 @@ pub struct Options {
     gap: f64,
     first: bool,
     start: Option<Py<Tree>>,
+    threads: NonZeroUsize,
 }
 
 impl Options {
@@ -196,7 +200,8 @@ pub fn search(
     let engine = options.engine()?;
     let started = Instant::now();
     let found = py.detach(|| {
-        let mut search = Search::new(core, factory).engine(engine).gap(options.gap).stop(&clock);
+        let mut search =
+            Search::new(core, factory).engine(engine).gap(options.gap).threads(options.threads).stop(&clock);
         if options.any_optimal {
             search = search.any_optimal();
         }
@@ -325,7 +330,8 @@ struct Clock<'a> {
     limit: Option<Duration>,
     /// Only every so many queries is there time to look at the clock.
     every: u32,
-    queries: AtomicU32,
+    /// The thread that waits for the search, the only one that Python gives signals to.
+    caller: ThreadId,
     /// When signals are looked for next, in milliseconds from the start.
     next: AtomicU64,
     /// What a signal handler or a callback raised.
@@ -339,7 +345,7 @@ impl<'a> Clock<'a> {
             started: Instant::now(),
             limit,
             every: if is_python { 1 } else { 1024 },
-            queries: AtomicU32::new(0),
+            caller: std::thread::current().id(),
             next: AtomicU64::new(0),
             raised: Mutex::default(),
         }
@@ -353,9 +359,28 @@ impl<'a> Clock<'a> {
         }
     }
 
+    /// Lets Python handle signals, if it is time again.
+    fn look_for_signals(&self) {
+        let now = self.started.elapsed().as_millis() as u64;
+        if now < self.next.load(Relaxed) || std::thread::current().id() != self.caller {
+            return;
+        }
+        self.next.store(now + OFTEN.as_millis() as u64, Relaxed);
+        Python::attach(|py| {
+            if let Err(error) = py.check_signals() {
+                self.stop_with(py, error);
+            }
+        });
+    }
+
     fn take_raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+thread_local! {
+    /// Counts the queries of this thread.
+    static QUERIES: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Stop for Clock<'_> {
@@ -364,23 +389,11 @@ impl Stop for Clock<'_> {
         if self.stopper.interrupted.load(Relaxed) {
             return Some(StopReason::Interrupted);
         }
-        if !self.queries.fetch_add(1, Relaxed).is_multiple_of(self.every) {
+        if !QUERIES.replace(QUERIES.get().wrapping_add(1)).is_multiple_of(self.every) {
             return None;
         }
-        let elapsed = self.started.elapsed();
-        if self.limit.is_some_and(|limit| elapsed >= limit) {
-            return Some(StopReason::TimeLimit);
-        }
-        let now = elapsed.as_millis() as u64;
-        if now >= self.next.load(Relaxed) {
-            self.next.store(now + OFTEN.as_millis() as u64, Relaxed);
-            Python::attach(|py| {
-                if let Err(error) = py.check_signals() {
-                    self.stop_with(py, error);
-                }
-            });
-        }
-        None
+        self.look_for_signals();
+        self.limit.filter(|&limit| self.started.elapsed() >= limit).map(|_| StopReason::TimeLimit)
     }
 }
 
@@ -449,6 +462,7 @@ impl Observer for Watch<'_> {
             }
             Event::Considered(statistics) => {
                 self.queries = statistics.queries;
+                self.clock.look_for_signals();
                 if self.on_event.is_some() && self.told.elapsed() >= OFTEN {
                     self.tell(None);
                 }

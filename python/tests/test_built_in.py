@@ -95,6 +95,15 @@ def test_initial_states_of_the_wrong_length() -> None:
         broccoli.synthesize("cartpole", initial=[[0, 0]])
 
 
+def test_threads_do_not_change_the_answer() -> None:
+    """The same tree, value and bound for any number."""
+    given: dict[str, Any] = {"depth": 3, "thresholds": 9}
+    alone, together = (broccoli.synthesize("mountain-car", **given, threads=threads) for threads in (1, 3))
+    assert (together.value, together.bound, together.tree) == (alone.value, alone.bound, alone.tree)
+    with pytest.raises(ValueError, match="threads is 0"):
+        broccoli.synthesize("mountain-car", threads=0)
+
+
 def test_limits() -> None:
     """Every limit stops a search with the best so far and a bound."""
     best = broccoli.synthesize("pendulum").value
@@ -104,7 +113,7 @@ def test_limits() -> None:
         ({"first": True}, "first"),
         ({"gap": 0.5}, "gap"),
     ):
-        outcome = broccoli.synthesize("pendulum", **given)  # type: ignore[arg-type]
+        outcome = broccoli.synthesize("pendulum", **given)
         assert (outcome.status, outcome.stopped_by) == ("stopped", reason)
         assert outcome.bound is not None
         assert outcome.bound <= best <= (outcome.value or best)

@@ -55,7 +55,7 @@ def test_exceptions_come_through_with_the_way_to_them(system: type) -> None:
                 return check(super().step(state, action))
         else:
 
-            def step(self, action: float) -> Any:
+            def step(self, action: float) -> Any:  # type: ignore[misc]
                 return check(super().step(action))
 
     with pytest.raises(CliffError) as caught:
@@ -159,8 +159,8 @@ if {native}:
     outcome = broccoli.synthesize("mountain-car", depth=4, thresholds=40)
 else:
     outcome = broccoli.synthesize(Slow, **CART | {{"thresholds": 100, "depth": 4}})
-print(outcome.status, outcome.stopped_by, outcome.bound is not None)
 try:
+    print(outcome.status, outcome.stopped_by, outcome.bound is not None, flush=True)
     time.sleep(30)
 except KeyboardInterrupt:
     print("interrupted as ever")

@@ -90,6 +90,7 @@ def test_how_things_look() -> None:
     """`repr`, `str` and what a notebook shows."""
     problem = broccoli.Problem(Cart, **CART)
     outcome = problem.solve()
+    assert outcome.tree is not None
     assert repr(problem) == (
         "Problem(Cart: reach 1000, depth 2, 2 dimensions, 14 thresholds, 2 actions, 2 initial states)"
     )

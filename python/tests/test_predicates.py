@@ -37,9 +37,9 @@ def test_one_per_dimension() -> None:
     for wrong in ("ten", 0.5, [0.5, 0.5], {"x": "ten"}):
         with pytest.raises(TypeError):
             resolve(wrong, dimensions, list)  # type: ignore[arg-type]
-    for missing in ({"z": 1}, {2: 1}, {-1: 1}):
+    for missing in ("z", 2, -1):
         with pytest.raises(ValueError, match="there is no dimension"):
-            resolve(missing, dimensions, list)
+            resolve({missing: 1}, dimensions, list)
 
 
 def test_what_cannot_be_spread() -> None:

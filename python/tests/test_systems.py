@@ -131,6 +131,13 @@ def tables(draw: st.DrawFn) -> Table:
     )
 
 
+def test_threads() -> None:
+    """Systems in Python can be run by several threads, each with its own."""
+    given = CART | {"thresholds": 40, "depth": 3}
+    alone, together = (broccoli.synthesize(StatefulCart, **given, threads=threads) for threads in (1, 2))
+    assert (together.status, together.value, together.tree) == ("optimal", alone.value, alone.tree)
+
+
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.sampled_from(["reach", "survive"]))
 def test_engines_and_replay_agree_on_random_tables(table: Table, objective: Any) -> None:
@@ -217,7 +224,7 @@ def test_step_with_too_many_arguments() -> None:
     """A step must take one or two arguments."""
 
     class Odd(Cart):
-        def step(self, state: Any, action: Any, more: Any) -> Any:
+        def step(self, state: Any, action: Any, more: Any) -> Any:  # type: ignore[override]
             return state
 
     with pytest.raises(TypeError, match="step of Odd takes 3 arguments"):
