@@ -1,6 +1,7 @@
 """The native half: data, and searches that run without the interpreter's lock. `broccoli` wraps it."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
 __all__ = [
@@ -127,6 +128,7 @@ class Options(TypedDict):
     first: bool
     start: Tree | None
     threads: int
+    checkpoint: tuple[Path, str] | None
 
 @type_check_only
 class StatisticsData(TypedDict):
@@ -153,6 +155,7 @@ class Found(TypedDict):
     seconds: float
     statistics: StatisticsData
     history: list[tuple[int, float, int | None, int | None]]
+    checkpoint_error: str | None
     failure: FailureData | None
 
 @type_check_only

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from broccoli import _broccoli, _gymnasium, systems
@@ -172,6 +174,7 @@ class Problem:
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
+        checkpoint: str | os.PathLike[str] | None = None,
         progress: bool = False,
         on_improvement: Callable[[Improvement], object] | None = None,
     ) -> Outcome:
@@ -185,6 +188,7 @@ class Problem:
             any_optimal=any_optimal,
             start=start,
             threads=threads,
+            checkpoint=checkpoint,
         ).run(on_improvement, progress)
 
     def search(
@@ -198,6 +202,7 @@ class Problem:
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Search:
         """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
         if not gap >= 0:
@@ -215,8 +220,14 @@ class Problem:
             "first": first,
             "start": start.tree if isinstance(start, Policy) else start,
             "threads": threads,
+            "checkpoint": None if checkpoint is None else (_file(checkpoint), self._identity()),
         }
         return Search(self._data, self._source.native, self.policy, options, self._source.initial)
+
+    def _identity(self) -> str:
+        """Tell systems and initial states apart, as far as they look different."""
+        about = (self._source.about, list(self._source.actions.items()), list(self._source.initial))
+        return f"{about[0]} with actions {about[1]} from {about[2]}"
 
     def policy(self, tree: _broccoli.Tree) -> Policy:
         """Return a tree as a policy that gives this system's actions."""
@@ -281,6 +292,7 @@ def synthesize(
     any_optimal: bool = False,
     start: _broccoli.Tree | Policy | None = None,
     threads: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
     on_improvement: Callable[[Improvement], object] | None = None,
 ) -> Outcome:
@@ -296,6 +308,8 @@ def synthesize(
     - `start`: a tree to start from.
     - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
       unless they release the interpreter's lock.
+    - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it is
+      there already, the search goes on from it; it is removed when there is nothing left to do.
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 
@@ -328,6 +342,7 @@ def synthesize(
         any_optimal=any_optimal,
         start=start,
         threads=threads,
+        checkpoint=checkpoint,
         progress=progress,
         on_improvement=on_improvement,
     )
@@ -335,6 +350,13 @@ def synthesize(
 
 def _rebuilt(system: Any, arguments: dict[str, Any]) -> Problem:
     return Problem(system, **arguments)
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    if not Path(path).parent.is_dir():
+        msg = f"checkpoint: there is no folder {Path(path).parent}"
+        raise FileNotFoundError(msg)
+    return Path(path)
 
 
 def _at_least(least: int, name: str, number: int) -> int:

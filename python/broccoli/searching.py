@@ -124,6 +124,8 @@ class Search:
             text=found["text"],
         )
         logger.debug("search ends after %.3f s: %r", outcome.seconds, outcome)
+        if found["checkpoint_error"]:
+            logger.warning("the checkpoint could not be written: %s", found["checkpoint_error"])
         if found["failure"]:
             raise failed(found["failure"], self._initial, outcome)
         return outcome

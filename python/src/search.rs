@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
@@ -9,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{RunError, SystemFactory};
 use broccoli_core::search::{
-    Engine, Event, Observer, Search, Solution, StartError, Statistics, Status, Stop, StopReason,
-    explain as blame,
+    Engine, Event, Observer, Search, Solution, Statistics, Status, Stop, StopReason, explain as blame,
 };
 use broccoli_core::tree::{End, Trace};
 use broccoli_environments::Environment;
@@ -18,6 +18,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::checkpoint::File;
 use crate::problem::{ProblemData, found, wrong};
 use crate::system::PythonSystem;
 use crate::tree::Tree;
@@ -120,6 +121,8 @@ pub struct Options {
     first: bool,
     start: Option<Py<Tree>>,
     threads: NonZeroUsize,
+    /// The file for checkpoints, and what it is about.
+    checkpoint: Option<(PathBuf, String)>,
 }
 
 impl Options {
@@ -153,6 +156,7 @@ pub struct Found {
     seconds: f64,
     statistics: StatisticsData,
     history: Vec<(u64, f64, Option<u64>, Option<u64>)>,
+    checkpoint_error: Option<String>,
     failure: Option<FailureData>,
 }
 
@@ -198,6 +202,8 @@ pub fn search(
     let clock = Clock::new(stopper, options.time_limit()?, matches!(black_box, BlackBox::Python(_)));
     let mut watch = Watch::new(problem, &clock, on_event);
     let engine = options.engine()?;
+    let mut file = options.checkpoint.map(|(path, system)| File::new(path, system));
+    let saved = file.as_ref().map(File::read).transpose()?.flatten();
     let started = Instant::now();
     let found = py.detach(|| {
         let mut search =
@@ -212,15 +218,25 @@ pub fn search(
             search = search.query_limit(queries);
         }
         if let Some(start) = options.start {
-            search = search.start(start.get().core().clone())?;
+            search = search.start(start.get().core().clone()).map_err(wrong)?;
         }
-        Ok(search.observer(&mut watch).run())
-    });
-    let found = found.map_err(|error: StartError| wrong(error))?;
+        if let Some(checkpoint) = saved {
+            search = search.resume(checkpoint).map_err(wrong)?;
+        }
+        if let Some(file) = &mut file {
+            search = search.keeper(file);
+        }
+        Ok::<_, PyErr>(search.observer(&mut watch).run())
+    })?;
     let seconds = started.elapsed().as_secs_f64();
     let history = watch.history;
     if let Some(error) = clock.take_raised() {
         return Err(error);
+    }
+    if let (Some(file), Ok(outcome)) = (&mut file, &found)
+        && !matches!(outcome.status, Status::Stopped(_))
+    {
+        file.remove();
     }
     let (best, statistics, failure) = match &found {
         Ok(outcome) => (&outcome.best, outcome.statistics, None),
@@ -249,6 +265,7 @@ pub fn search(
         seconds,
         statistics: statistics.into(),
         history,
+        checkpoint_error: file.and_then(|file| file.error),
         failure,
     })
 }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -212,3 +213,45 @@ def test_without_gymnasium(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broccoli.synthesize(Cart, **CART).status == "optimal"
     with pytest.raises(ImportError, match="install gymnasium, or choose one of cartpole"):
         broccoli.Problem("CartPole-v1", thresholds=3, objective="survive", horizon=9, seeds=[0])
+
+
+@pytest.mark.parametrize("system", [Cart, StatefulCart, SnapshotCart])
+def test_checkpoints(system: type, tmp_path: Path) -> None:
+    """A search that is stopped again and again gives the answer of one that is not."""
+    given = CART | {"thresholds": 9}
+    expected = broccoli.synthesize(system, **given)
+    file = tmp_path / "search.json"
+    stops = 0
+    while True:
+        outcome = broccoli.synthesize(system, **given, checkpoint=file, query_limit=400)
+        if outcome.status != "stopped":
+            break
+        stops += 1
+        assert file.exists()
+    assert stops > 1
+    assert (outcome.status, outcome.value, outcome.tree) == ("optimal", expected.value, expected.tree)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_checkpoints(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Those of other problems and systems, and what is none, are refused; one that cannot be written is told."""
+    file = tmp_path / "search.json"
+    limited: dict[str, Any] = {"checkpoint": file, "query_limit": 100}
+    broccoli.synthesize(Cart, **CART, **limited)
+    for change, message in (
+        ({"initial": [1.0]}, "of another system"),
+        ({"horizon": 999}, "of another problem"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            broccoli.synthesize(Cart, **CART | change, **limited)
+    with pytest.raises(ValueError, match="of another system"):
+        broccoli.synthesize(StatefulCart, **CART, **limited)
+    file.write_text("{}")
+    with pytest.raises(ValueError, match="this is no checkpoint"):
+        broccoli.synthesize(Cart, **CART, **limited)
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        broccoli.synthesize(Cart, **CART, checkpoint=tmp_path / "nowhere" / "search.json")
+    file.unlink()
+    (tmp_path / "search.json.new").mkdir()
+    broccoli.synthesize(Cart, **CART, **limited)
+    assert any("the checkpoint could not be written" in message for message in caplog.messages)
