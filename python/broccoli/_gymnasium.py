@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import logging
@@ -67,7 +68,8 @@ def source(
     verdict: Callable[..., Any] | None,
 ) -> Source:
     """Return a Gymnasium environment as a source."""
-    make = _maker(system)
+    is_single = hasattr(system, "step") and not inspect.isclass(system)
+    make = _maker(system, is_single)
     env = make()
     known_dimensions, known_actions = NAMES.get(type(env.unwrapped).__name__, ((), ()))
     by_name = _actions(env.action_space, actions, known_actions)
@@ -79,7 +81,7 @@ def source(
     tier = next((tier for tier in candidates(env) if probe.accepts(tier(env), env)), None)
     logger.info("%s comes back to a state by %s", env, tier.name if tier else "replay")
     rule = _rule(objective, verdict)
-    shared = _Shared(env, tier, rule, features) if make() is env else None
+    shared = _Shared(env, tier, rule, features) if is_single else None
 
     def session() -> _Session:
         return _Session(shared or _Shared(make(), tier, rule, features))
@@ -96,15 +98,17 @@ def source(
         objective=objective,
         horizon=horizon or (spec and spec.max_episode_steps),
         features=features,
-        is_single=shared is not None,
+        is_single=is_single,
         ndim=len(space.shape or ()) if not hasattr(space, "spaces") else 1,
         about=spec.id if spec else type(env.unwrapped).__name__,
     )
 
 
-def _maker(system: Any) -> Callable[[], Any]:
+def _maker(system: Any, is_single: bool) -> Callable[[], Any]:
+    if is_single:
+        return lambda: system
     if not isinstance(system, str):
-        return system if not hasattr(system, "action_space") or inspect.isclass(system) else lambda: system
+        return system  # type: ignore[no-any-return]
     try:
         import gymnasium
     except ImportError as error:
@@ -211,14 +215,16 @@ class _Session:
         verdict = self._verdict(first, 0.0, False, False, info)
         if self._shared.tier:
             self._tier = self._tier or self._shared.tier(self._shared.env)
-            self._starts[start] = (self._tier.save(), observation, verdict)
+            # Some environments write the next observation over this one.
+            self._starts[start] = (self._tier.save(), copy.copy(observation), verdict)
         return observation, verdict
 
     def step(self, action: Any) -> tuple[Any, Any]:
         """Apply an action."""
         if self._shared.owner is not self:
             self._come_back()
-        self._trail.append(action)
+        if self._tier is None:
+            self._trail.append(action)
         observation, reward, terminated, truncated, info = self._env_step(action)
         verdict = self._verdict(observation, reward, terminated, truncated, info)
         return (observation if self._features is None else seen(observation, self._features)), verdict

@@ -124,7 +124,7 @@ class MujocoTier:
 def candidates(env: Any) -> list[type[StateTier] | type[MujocoTier]]:
     """Return the tiers that might work for an environment that has been reset."""
     env = env.unwrapped
-    if hasattr(env, "model") and hasattr(env, "data"):
+    if hasattr(env, "model") and type(getattr(env, "data", None)).__module__.startswith("mujoco"):
         return [MujocoTier]
     return [StateTier] if getattr(env, "state", None) is not None else []
 

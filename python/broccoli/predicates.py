@@ -63,6 +63,14 @@ class Predicates:
         """So many that split `data` into parts of equal size; without data, what random runs show."""
         return cls("quantiles", _whole(count), _values=None if data is None else tuple(map(float, data)))
 
+    def __repr__(self) -> str:
+        given = [self._number, self._low, self._high] if self._kind in ("grid", "count") else [self._number]
+        if self._values is not None:
+            given = [*given[self._kind == "list" :], list(self._values)]
+        while given[-1] is None:
+            given.pop()
+        return f"Predicates.{self._kind}({', '.join(map(repr, given))})"
+
     def thresholds(self, dimension: Dimension, observed: Callable[[], Sequence[float]]) -> tuple[float, ...]:
         """Return the thresholds for a dimension; `observed` gives values of it, if they are needed."""
         if self._kind == "list":

@@ -308,8 +308,8 @@ def synthesize(
     - `start`: a tree to start from.
     - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
       unless they release the interpreter's lock.
-    - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it is
-      there already, the search goes on from it; it is removed when there is nothing left to do.
+    - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it
+      is there already, the search goes on from it; it is removed when there is nothing left to do.
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 

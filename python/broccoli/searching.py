@@ -71,7 +71,7 @@ class Search:
             return self._run(_listener(self._policy, on_improvement, show))
 
     def __iter__(self) -> Iterator[Improvement]:
-        if self._thread is None:
+        if self._thread is None and self._outcome is None:
             self._thread = threading.Thread(target=self._work, name="broccoli", daemon=True)
             self._thread.start()
         try:
@@ -90,7 +90,7 @@ class Search:
             self.stop()
             raise
         finally:
-            self._thread.join()
+            self._join()
         if self._error is not None:
             raise self._error
 
@@ -99,12 +99,15 @@ class Search:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        self._join()
+
+    def _join(self) -> None:
         if self._thread is not None:
             self._thread.join()
 
     def _work(self) -> None:
         try:
-            self._outcome = self._run(_listener(self._policy, self._queue.put, None))
+            self._run(_listener(self._policy, self._queue.put, None))
         except BaseException as error:
             self._error = error
         self._queue.put(None)
@@ -128,6 +131,7 @@ class Search:
             logger.warning("the checkpoint could not be written: %s", found["checkpoint_error"])
         if found["failure"]:
             raise failed(found["failure"], self._initial, outcome)
+        self._outcome = outcome
         return outcome
 
 

@@ -130,6 +130,11 @@ impl Shared {
     }
 }
 
+/// What a system is given, by its place in the list.
+fn item(list: &[Py<PyAny>], place: usize) -> PyResult<&Py<PyAny>> {
+    list.get(place).ok_or_else(|| PyValueError::new_err("the problem is not that of this system"))
+}
+
 /// One system.
 struct Running {
     shared: Arc<Shared>,
@@ -167,7 +172,8 @@ impl Running {
             Kind::Function => (state, &self.since[self.since.len().saturating_sub(1)..]),
             _ => (restored(), &self.since[..]),
         };
-        let actions = since.iter().map(|&action| self.shared.actions[usize::from(action)].clone_ref(py));
+        let given = since.iter().filter_map(|&action| self.shared.actions.get(usize::from(action)));
+        let actions = given.map(|action| action.clone_ref(py));
         self.shared.keep(error, state, actions.collect())
     }
 }
@@ -178,8 +184,9 @@ impl System for Running {
             self.state.clear();
             self.since.clear();
             // The values of an initial state are its place in the list.
-            let initial = self.shared.initial[initial.values()[0] as usize].clone_ref(py);
-            let answer = self.reset.bind(py).call1((initial,));
+            let place = initial.values().first().map_or(0, |&place| place as usize);
+            let answer = item(&self.shared.initial, place)
+                .and_then(|initial| self.reset.bind(py).call1((initial.bind(py),)));
             answer
                 .and_then(|answer| self.take(&answer, observation))
                 .map_err(|error| self.keep(py, error, None))
@@ -190,12 +197,11 @@ impl System for Running {
         Python::attach(|py| {
             self.since.push(action as u16);
             let step = self.step.bind(py);
-            let given = self.shared.actions[action].bind(py);
             let state = self.present.take();
-            let answer = match &state {
-                Some(state) => step.call1((state.bind(py), given)),
-                None => step.call1((given,)),
-            };
+            let answer = item(&self.shared.actions, action).and_then(|action| match &state {
+                Some(state) => step.call1((state.bind(py), action.bind(py))),
+                None => step.call1((action.bind(py),)),
+            });
             answer
                 .and_then(|answer| self.take(&answer, observation))
                 .map_err(|error| self.keep(py, error, state))

@@ -234,7 +234,7 @@ def test_checkpoints(system: type, tmp_path: Path) -> None:
 
 
 def test_wrong_checkpoints(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Those of other problems and systems, and what is none, are refused; one that cannot be written is told."""
+    """Those of other problems and systems are refused; one that cannot be written is told."""
     file = tmp_path / "search.json"
     limited: dict[str, Any] = {"checkpoint": file, "query_limit": 100}
     broccoli.synthesize(Cart, **CART, **limited)

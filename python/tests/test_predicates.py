@@ -24,6 +24,21 @@ def test_every_kind() -> None:
     assert Predicates.count(3).thresholds(Dimension("y"), lambda: [0.0, 4.0]) == (1.0, 2.0, 3.0)
 
 
+def test_they_look_like_what_was_written() -> None:
+    """Every `repr` makes the same predicates again."""
+    for text in (
+        "grid(0.5, 0, 2)",
+        "count(3)",
+        "count(3, -1)",
+        "list([0.5])",
+        "quantiles(3)",
+        "quantiles(3, [1.0])",
+    ):
+        predicates = eval(f"Predicates.{text}")  # noqa: S307
+        assert repr(predicates) == f"Predicates.{text}"
+    assert repr(Predicates.count(3, None, 1)) == "Predicates.count(3, None, 1)"
+
+
 def test_one_per_dimension() -> None:
     """By name, by index, in a sequence, or the same for all."""
     dimensions = [X, Dimension("y", 0.0, 1.0)]
