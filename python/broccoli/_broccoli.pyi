@@ -81,6 +81,9 @@ class Tree:
     def to_json(self) -> str:
         """Return the JSON that the constructor and the command line read; numbers come back bit for bit."""
 
+    def to_svg(self) -> str:
+        """Return a picture, in light or dark as the viewer prefers."""
+
     def action(self, observation: Any) -> int:
         """Return the index of the action for an observation."""
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use broccoli_core::problem::{Objective, Problem, Thresholds};
 use broccoli_core::tree::{Tree as CoreTree, TreeJson};
+use broccoli_export::drawing::{Theme, escaped, tree_svg};
 use pyo3::prelude::*;
 
 use crate::problem::wrong;
@@ -110,8 +111,18 @@ impl Tree {
         format!("Tree({})", self.core.one_line(&self.names))
     }
 
+    fn to_svg(&self) -> String {
+        let description = self.core.one_line(&self.names).to_string();
+        tree_svg(&self.names, &self.core, Theme::Auto, "Decision tree", &description)
+    }
+
+    /// The picture as an image of its own, so that its style does not get into the page.
     fn _repr_html_(&self) -> String {
-        let text = self.__str__().replace('&', "&amp;").replace('<', "&lt;");
-        format!("<pre>{text}</pre>")
+        let encode = |byte: u8| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        };
+        let encoded: String = self.to_svg().bytes().map(encode).collect();
+        format!("<img alt=\"{}\" src=\"data:image/svg+xml,{encoded}\">", escaped(&self.__repr__()))
     }
 }

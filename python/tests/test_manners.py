@@ -147,8 +147,9 @@ def test_time_limit_and_the_interpreter_lock() -> None:
 
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
 import broccoli
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where this runs in the background
 sys.path.insert(0, {folder!r})
 from systems import CART, Cart
 class Slow(Cart):
@@ -175,12 +176,15 @@ def test_ctrl_c_returns_the_best_so_far(native: bool, request: pytest.FixtureReq
     script = SCRIPT.format(folder=str(request.path.parent), native=native)
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "stopped interrupted True\n"
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted as ever\n"
+        watchdog.cancel()
     assert process.returncode == 0
 
 

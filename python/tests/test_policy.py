@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,10 @@ def test_how_things_look() -> None:
     assert repr(outcome).startswith(f"Outcome(optimal, value={outcome.value}, bound={outcome.value}, size=")
     assert repr(outcome.policy) == f"Policy({outcome.tree!r})"
     assert repr(outcome.tree).startswith("Tree(position >= ")
-    assert "position" in outcome._repr_html_()
+    assert "data:image/svg+xml,%3Csvg" in outcome._repr_html_()
+    picture = ElementTree.fromstring(outcome.tree.to_svg())  # noqa: S314
+    leaves = [node for node in picture.iter() if "leaf" in node.get("class", "")]
+    assert len(leaves) == outcome.tree.size + 1
     assert "<b>optimal</b>" in outcome._repr_html_()
     assert repr(problem.trace(outcome.tree, 0)).endswith(
         "satisfied, value=" + str(problem.trace(outcome.tree).value) + ")"

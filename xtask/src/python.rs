@@ -103,7 +103,8 @@ impl Environment {
             return Ok(Outcome::Skipped(why));
         }
         if self.folder.exists() {
-            fs::remove_dir_all(&self.folder).with_context(|| format!("removing {}", self.folder.display()))?;
+            fs::remove_dir_all(&self.folder)
+                .with_context(|| format!("removing {}", self.folder.display()))?;
         }
         run(workspace.command("python3").args(["-m", "venv"]).arg(&self.folder))?;
         if !self.files.is_empty() {
