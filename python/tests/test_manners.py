@@ -171,13 +171,15 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 @pytest.mark.parametrize("native", [True, False])
-def test_ctrl_c_returns_the_best_so_far(native: bool, request: pytest.FixtureRequest) -> None:
+def test_ctrl_c_returns_the_best_so_far(native: bool, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """The search stops cleanly, and Ctrl-C afterwards is what it always was."""
     script = SCRIPT.format(folder=str(request.path.parent), native=native)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         watchdog = threading.Timer(60, process.kill)
+        watchdog.daemon = True
         watchdog.start()
+        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
