@@ -89,7 +89,7 @@ pub(crate) fn quick_start(workspace: &Workspace) -> Result<Outcome> {
     let code = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
     let code = code.context("README.md has no example in Python")?;
     let output = run_and_read(environment.command(workspace, "python", ".").args(["-c", code]))?;
-    ensure!(output.contains("optimal"), "the example does not say that its answer is optimal");
+    ensure!(output.contains("Optimal: this tree"), "the example does not say that its answer is optimal");
     Ok(Outcome::Passed)
 }
 
