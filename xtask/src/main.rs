@@ -7,6 +7,7 @@ mod bench;
 mod debian;
 mod exports;
 mod files;
+mod package;
 mod planted;
 mod promises;
 mod python;

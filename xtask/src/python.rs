@@ -1,5 +1,7 @@
-//! The Python tests, in a virtual environment of its own in the target folder.
+//! The Python tests, in a virtual environment of its own in the target folder; the Python package has another
+//! (`package.rs`).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,25 +16,7 @@ pub(crate) const NOT_READY: &str = "the virtual environment is not ready";
 
 /// Makes the virtual environment with the packages of `tests/requirements.txt`, unless it is there.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
-    let environment = Environment::new(workspace);
-    if environment.is_ready() {
-        println!("{} is up to date", environment.folder.display());
-        return Ok(Outcome::Passed);
-    }
-    if let Err(why) = install_python(workspace)? {
-        return Ok(Outcome::Skipped(why));
-    }
-    if environment.folder.exists() {
-        fs::remove_dir_all(&environment.folder)
-            .with_context(|| format!("removing {}", environment.folder.display()))?;
-    }
-    run(workspace.command("python3").args(["-m", "venv"]).arg(&environment.folder))?;
-    let mut pip = workspace.command(environment.program("python"));
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"]);
-    run(pip.arg(requirements(workspace)))?;
-    fs::write(environment.stamp(), environment.requirements())
-        .with_context(|| format!("writing {}", environment.stamp().display()))?;
-    Ok(Outcome::Passed)
+    Environment::new(workspace).set_up(workspace)
 }
 
 /// `ruff check`.
@@ -88,25 +72,62 @@ fn install_python(workspace: &Workspace) -> Result<Result<(), String>> {
     Ok(if is_there() { Ok(()) } else { Err("python3 -m venv does not work here".to_owned()) })
 }
 
-fn requirements(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("tests/requirements.txt")
-}
-
-/// The virtual environment.
+/// A virtual environment with the packages of some requirements files.
 pub(crate) struct Environment {
     folder: PathBuf,
-    requirements: Option<String>,
+    home: PathBuf,
+    files: Vec<PathBuf>,
 }
 
 impl Environment {
+    /// The one of the tests.
     pub(crate) fn new(workspace: &Workspace) -> Self {
-        let requirements = fs::read_to_string(requirements(workspace)).ok();
-        Environment { folder: workspace.target.join("venv"), requirements }
+        let home = workspace.root.join("tests");
+        let files = vec![home.join("requirements.txt")];
+        Environment::named(workspace, "venv", home, files)
+    }
+
+    /// The one called `name` in the target folder, with the packages of these files, for programs that run
+    /// in folders of `home`.
+    pub(crate) fn named(workspace: &Workspace, name: &str, home: PathBuf, files: Vec<PathBuf>) -> Self {
+        Environment { folder: workspace.target.join(name), home, files }
+    }
+
+    /// Makes it, unless it is there.
+    pub(crate) fn set_up(&self, workspace: &Workspace) -> Result<Outcome> {
+        if self.is_ready() {
+            println!("{} is up to date", self.folder.display());
+            return Ok(Outcome::Passed);
+        }
+        if let Err(why) = install_python(workspace)? {
+            return Ok(Outcome::Skipped(why));
+        }
+        if self.folder.exists() {
+            fs::remove_dir_all(&self.folder)
+                .with_context(|| format!("removing {}", self.folder.display()))?;
+        }
+        run(workspace.command("python3").args(["-m", "venv"]).arg(&self.folder))?;
+        if !self.files.is_empty() {
+            let options = self.files.iter().flat_map(|file| [OsStr::new("--requirement"), file.as_os_str()]);
+            run(self.pip(workspace).args(options))?;
+        }
+        fs::write(self.stamp(), self.requirements()?)
+            .with_context(|| format!("writing {}", self.stamp().display()))?;
+        Ok(Outcome::Passed)
+    }
+
+    /// `pip install`, to be completed.
+    pub(crate) fn pip(&self, workspace: &Workspace) -> Command {
+        let mut pip = workspace.command(self.program("python"));
+        pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
+        pip
     }
 
     /// What is written into the stamp when everything is installed.
-    fn requirements(&self) -> &str {
-        self.requirements.as_deref().unwrap_or_default()
+    fn requirements(&self) -> Result<String> {
+        let read =
+            |file: &PathBuf| fs::read_to_string(file).with_context(|| format!("reading {}", file.display()));
+        self.files.iter().map(read).collect()
     }
 
     fn stamp(&self) -> PathBuf {
@@ -115,9 +136,8 @@ impl Environment {
 
     /// Whether exactly these requirements were installed here, and Python still runs.
     pub(crate) fn is_ready(&self) -> bool {
-        let installed = fs::read_to_string(self.stamp()).ok();
-        installed.is_some()
-            && installed == self.requirements
+        let installed = fs::read_to_string(self.stamp());
+        matches!((installed, self.requirements()), (Ok(installed), Ok(required)) if installed == required)
             && works(Command::new(self.program("python")).arg("--version"))
     }
 
@@ -126,12 +146,12 @@ impl Environment {
         self.folder.join(programs).join(name)
     }
 
-    /// A program of the environment, run in a folder of the tests, with its caches in the target folder.
+    /// A program of the environment, run in a folder of its home, with its caches in the target folder.
     pub(crate) fn command(&self, workspace: &Workspace, program: &str, folder: &str) -> Command {
         let mut command = workspace.command(self.program(program));
         let cache = self.folder.join("cache");
         command
-            .current_dir(workspace.root.join("tests").join(folder))
+            .current_dir(self.home.join(folder))
             .env("RUFF_CACHE_DIR", cache.join("ruff"))
             .env("MYPY_CACHE_DIR", cache.join("mypy"))
             .env("PYTHONPYCACHEPREFIX", cache.join("python"));

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{exports, planted, promises, python, rust, tools};
+use crate::{exports, package, planted, promises, python, rust, tools};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
@@ -38,6 +38,14 @@ const STEPS: &[Step] = &[
     ("exports: set-up", exports::set_up),
     ("exports: programs and pictures", exports::programs),
     ("exports: report in Chromium", exports::report),
+    ("package: set-up", package::set_up),
+    ("package: wheel", package::wheel),
+    ("package: ruff", package::ruff),
+    ("package: mypy", package::mypy),
+    ("package: pyright", package::pyright),
+    ("package: stubtest", package::stubtest),
+    ("package: pytest", package::pytest),
+    ("package: quick start", package::quick_start),
 ];
 
 /// Runs every step; true if none failed.

@@ -11,5 +11,5 @@ pub use dot::dot;
 pub use layout::{Layout, Placed};
 pub use palette::{ACTION_COLOURS, Colours, colours};
 pub use png::{PngError, png};
-pub use svg::{Theme, escaped, svg};
+pub use svg::{Theme, escaped, svg, tree_svg};
 pub use tikz::tikz;

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use broccoli_core::problem::Problem;
+use broccoli_core::tree::Tree;
+
 use super::layout::{BOX_HEIGHT, FONT_SIZE, Layout};
 use super::palette::{ACTION_COLOURS, Colours};
 use crate::names::visible;
@@ -23,14 +26,20 @@ pub enum Theme {
 
 /// The tree as SVG. Every node is a group of the class `node` with its number in `data-node`.
 pub fn svg(policy: &Policy, theme: Theme) -> String {
-    let layout = Layout::new(&policy.problem, &policy.tree);
+    let title = format!("Decision tree for {}", policy.system);
+    tree_svg(&policy.problem, &policy.tree, theme, &title, &policy.about().join(" "))
+}
+
+/// The same of any tree with the names of `problem`, under this title and description.
+pub fn tree_svg(problem: &Problem, tree: &Tree, theme: Theme, title: &str, description: &str) -> String {
+    let layout = Layout::new(problem, tree);
     let (width, height) = (layout.width, layout.height);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tree\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" font-size=\"{FONT_SIZE}\" \
          font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n<title>{}</title>\n<desc>{}</desc>\n",
-        escaped(&format!("Decision tree for {}", policy.system)),
-        escaped(&policy.about().join(" ")),
+        escaped(title),
+        escaped(description),
     );
     text += &style(theme);
     if theme != Theme::Page {

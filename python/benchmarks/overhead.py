@@ -1,0 +1,143 @@
+"""How much a query costs beyond the Python `step` itself: `python benchmarks/overhead.py`.
+
+A CartPole in plain Python is searched, as a function of its state, with snapshots, and with its state in a
+NumPy array. Its `step` is then called as often on its own, along runs with random actions. What a query
+costs beyond that is the difference, in processor time, and everything is in it: the engine, keeping states
+and coming back to them. The best of several rounds counts, because the machine may have other things to do.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from typing import Any
+
+import broccoli
+from broccoli import Verdict
+
+Four = tuple[float, float, float, float]
+THETA = 24 * math.pi / 360
+ROUNDS = 5
+STEPS = 200_000
+PROBLEM: dict[str, Any] = {
+    "dimensions": {
+        "x": (-2.4, 2.4),
+        "x_dot": (-1.0, 1.0),
+        "theta": (-0.418, 0.418),
+        "theta_dot": (-1.0, 1.0),
+    },
+    "thresholds": broccoli.Problem("cartpole").thresholds,
+    "actions": {"left": -10.0, "right": 10.0},
+    "initial": [(0.013, -0.02, 0.047, 0.025)],
+    "objective": "survive",
+    "horizon": 10_000,
+}
+
+
+def move(state: Four, force: float) -> Four:
+    """Move for 20 ms."""
+    x, x_dot, theta, theta_dot = state
+    sin, cos = math.sin(theta), math.cos(theta)
+    temp = (force + 0.05 * (theta_dot * theta_dot) * sin) / 1.1
+    theta_acc = (9.8 * sin - cos * temp) / (0.5 * (4.0 / 3.0 - 0.1 * (cos * cos) / 1.1))
+    x_acc = temp - 0.05 * theta_acc * cos / 1.1
+    return x + 0.02 * x_dot, x_dot + 0.02 * x_acc, theta + 0.02 * theta_dot, theta_dot + 0.02 * theta_acc
+
+
+def judge(state: Four) -> Verdict:
+    """Tell whether the pole is still up."""
+    return Verdict.VIOLATED if abs(state[0]) > 2.4 or abs(state[2]) > THETA else Verdict.RUNNING
+
+
+class Function:
+    """The state goes in and out."""
+
+    def reset(self, initial: Four) -> tuple[Four, Four, Verdict]:
+        """Start."""
+        return initial, initial, Verdict.RUNNING
+
+    def step(self, state: Four, force: float) -> tuple[Four, Four, Verdict]:
+        """Go on."""
+        state = move(state, force)
+        return state, state, judge(state)
+
+
+class Stateful:
+    """The state stays here."""
+
+    def reset(self, initial: Four) -> tuple[Four, Verdict]:
+        """Start."""
+        self.state = initial
+        return initial, Verdict.RUNNING
+
+    def step(self, force: float) -> tuple[Four, Verdict]:
+        """Go on."""
+        self.state = move(self.state, force)
+        return self.state, judge(self.state)
+
+    def snapshot(self) -> Four:
+        """Save."""
+        return self.state
+
+    def restore(self, state: Four) -> None:
+        """Come back."""
+        self.state = state
+
+
+class Array:
+    """The state is a NumPy array."""
+
+    def reset(self, initial: Four) -> tuple[Any, Any, Verdict]:
+        """Start."""
+        import numpy as np
+
+        state = np.array(initial)
+        return state, state, Verdict.RUNNING
+
+    def step(self, state: Any, force: float) -> tuple[Any, Any, Verdict]:
+        """Go on."""
+        import numpy as np
+
+        state = np.array(move(tuple(state.tolist()), force))
+        return state, state, judge(state)
+
+
+def alone(system: Any) -> float:
+    """Return the seconds of one `step` on its own."""
+    generator = random.Random(1)  # noqa: S311
+    forces = [generator.choice((-10.0, 10.0)) for _ in range(STEPS)]
+    first = system.reset(PROBLEM["initial"][0])
+    step, is_function, answer = system.step, len(first) == 3, first
+    began = time.process_time()
+    for force in forces:
+        answer = step(answer[0], force) if is_function else step(force)
+        if answer[-1] is not Verdict.RUNNING:
+            answer = system.reset(PROBLEM["initial"][0])
+    return (time.process_time() - began) / STEPS
+
+
+def searched(system: type) -> float:
+    """Return the seconds of a query in a search."""
+    problem = broccoli.Problem(system, **PROBLEM)
+    began = time.process_time()
+    outcome = problem.solve()
+    took = time.process_time() - began
+    assert outcome.value == broccoli.synthesize("cartpole").value
+    s = outcome.statistics
+    return took / (s.queries + s.queries_canonical + s.queries_replayed + s.queries_confirming)
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    print(f"{'':10} {'step alone':>12} {'in a search':>12} {'difference':>12}")
+    for system in (Function, Stateful, Array):
+        step = min(alone(system()) for _ in range(ROUNDS))
+        query = min(searched(system) for _ in range(ROUNDS))
+        print(
+            f"{system.__name__:10} {step * 1e9:9.0f} ns {query * 1e9:9.0f} ns {(query - step) * 1e9:9.0f} ns"
+        )
+
+
+if __name__ == "__main__":
+    main()

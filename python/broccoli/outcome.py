@@ -1,0 +1,162 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from broccoli._broccoli import Tree
+from broccoli.policy import Policy
+
+
+class Point(NamedTuple):
+    """A moment of a search when its value or its bound changed."""
+
+    queries: int
+    seconds: float
+    value: int | None
+    bound: int | None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a search did. A query is one step of the system."""
+
+    queries: int
+    """Queries of all passes but those below."""
+    queries_canonical: int
+    """Queries that went into choosing one of several equally good trees."""
+    queries_replayed: int
+    """Queries made again only to come back to a state."""
+    queries_confirming: int
+    """Queries made at the end to see whether the system does again what it did."""
+    necessary_queries: int | None
+    """How many queries any proof of this answer needs, where that is known."""
+    traces: int
+    """Traces run, completely or in part."""
+    trees: int
+    """Trees considered; the engine `behaviour` considers none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Improvement:
+    """A better tree than the best before, found by a search that goes on."""
+
+    value: int
+    """Its value."""
+    bound: int | None
+    """No tree has a better value than this."""
+    size: int
+    """The number of its predicate nodes."""
+    queries: int
+    """The queries it took, about."""
+    policy: Policy
+    """The policy."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Improvement(value={self.value}, size={self.size}, bound={self.bound}, queries={self.queries})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """The answer of a search. `str(outcome)` is what the command line prints."""
+
+    status: str
+    """`"optimal"`, `"infeasible"` (no tree exists), `"stopped"`, or `"error"` in an exception's `outcome`."""
+    value: int | None
+    """The value of the tree in steps, or `None` if there is no tree."""
+    bound: int | None
+    """It is proved that no tree has a better value than this; `None` if infeasible."""
+    policy: Policy | None
+    """The best policy."""
+    statistics: Statistics
+    """What it took."""
+    seconds: float
+    """How long it took."""
+    stopped_by: str | None = None
+    """Why the search was stopped: a limit, `"interrupted"`, `"gap"` or `"first"`."""
+    history: tuple[Point, ...] = field(default=())
+    """When value and bound changed."""
+    text: str = ""
+    """The answer in words."""
+
+    @property
+    def tree(self) -> Tree | None:
+        """The best tree."""
+        return self.policy.tree if self.policy else None
+
+    @property
+    def size(self) -> int | None:
+        """The number of predicate nodes of the tree."""
+        return self.tree.size if self.tree else None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the value can be from the optimum: |value - bound| / max(value, 1)."""
+        if self.value is None or self.bound is None:
+            return None
+        return abs(self.value - self.bound) / max(self.value, 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"Outcome({self.status}, value={self.value}, bound={self.bound}, size={self.size}, "
+            f"queries={self.statistics.queries})"
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        tree = self.tree._repr_html_() if self.tree else ""
+        gap = "" if not self.gap else f", within {self.gap:.1%} of the optimum"
+        value = "no tree" if self.value is None else f"value {self.value}, {self.size} predicates"
+        return f"{tree}<p><b>{self.status}</b>: {value}{gap}; {self.statistics.queries:,} queries</p>"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run of a tree: an observation more than actions."""
+
+    names: tuple[str, ...]
+    """The names of the dimensions."""
+    action_names: tuple[str, ...]
+    """The names of the actions."""
+    observations: tuple[tuple[float, ...], ...]
+    """What the tree saw, from the reset to the end."""
+    actions: tuple[int, ...]
+    """The indices of the actions that were applied."""
+    end: str
+    """`"satisfied"`, `"violated"` or `"horizon"`."""
+    value: int | None
+    """The value of this trace alone; `None` if it fails."""
+
+    def __repr__(self) -> str:
+        return f"Trace({len(self.actions)} steps, {self.end}, value={self.value})"
+
+
+class RunError(RuntimeError):
+    """A system that gave NaN, or did not do again what it did before.
+
+    What was found until then is in `outcome`.
+    """
+
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """The query at which a system raised an exception; the exception has it as its attribute `query`.
+
+    Reset to `initial`, or restore `state` if it is not `None`, then apply `actions`.
+    """
+
+    initial: Any
+    """The seed or initial state."""
+    step: int | None
+    """Which step of the run, counted from 1; 0 is the reset."""
+    state: Any
+    """A state to start from; `None` for the initial one."""
+    actions: tuple[Any, ...]
+    """The actions from there on, the one that failed being the last."""

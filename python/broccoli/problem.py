@@ -1,0 +1,374 @@
+"""Problems: a system, what a tree may ask of it, and what is wanted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from broccoli import _broccoli, _gymnasium, systems
+from broccoli.outcome import Improvement, Outcome, Trace
+from broccoli.policy import Policy
+from broccoli.predicates import Thresholds, resolve
+from broccoli.searching import Search, failed
+from broccoli.systems import Actions, Dimensions, Source
+
+Objective = Literal["reach", "survive"]
+Engine = Literal["behaviour", "backtracking", "exhaustive"]
+
+
+class Problem:
+    """A system, the thresholds a tree may compare with, initial states, an objective and limits.
+
+    `system` is the name of a built-in environment (`broccoli.environments()`), the id of a Gymnasium
+    environment, such an environment or a function that makes one, or a system of your own (see
+    `FunctionSystem` and `StatefulSystem`).
+
+    - `thresholds`: how many, `Predicates`, or a list of thresholds; for all dimensions, or one per
+      dimension in a sequence or by name or index in a dict (others then get none).
+    - `objective`: `"reach"` (fewest steps until satisfied) or `"survive"` (most steps until violated).
+    - `horizon`: the most steps of a run.
+    - `depth`, `nodes`: limits on the tree.
+    - `initial` or `seeds`: initial states, or seeds for Gymnasium's `reset`.
+    - `actions`: those to use, in a list, or by name in a dict. For continuous actions, a list of values, or
+      how many evenly spaced ones per dimension.
+    - `dimensions`: names of the observation's dimensions, or a dict of names and ranges.
+    - `features`: a function of the observation, whose result the tree sees instead (Gymnasium).
+    - `verdict`: a function `(observation, reward, terminated, truncated, info) -> Verdict` (Gymnasium). By
+      default a run that is terminated is satisfied (`reach`) or violated (`survive`), and one that is
+      truncated the other way round.
+
+    >>> Problem("cartpole", depth=1)
+    Problem(CartPole: survive 10000, depth 1, 4 dimensions, 93 thresholds, 2 actions, 1 initial state)
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        *,
+        thresholds: Thresholds = None,
+        objective: Objective | None = None,
+        horizon: int | None = None,
+        depth: int | None = None,
+        nodes: int | None = None,
+        initial: Sequence[Any] | None = None,
+        seeds: Iterable[int] | None = None,
+        actions: Actions | int | None = None,
+        dimensions: Dimensions | None = None,
+        features: Callable[[Any], Any] | None = None,
+        verdict: Callable[..., Any] | None = None,
+    ) -> None:
+        self._arguments: dict[str, Any] = {
+            "thresholds": thresholds,
+            "objective": objective,
+            "horizon": horizon,
+            "depth": depth,
+            "nodes": nodes,
+            "initial": initial,
+            "seeds": None if seeds is None else tuple(seeds),
+            "actions": actions,
+            "dimensions": dimensions,
+            "features": features,
+            "verdict": verdict,
+        }
+        self._system = system
+        self._source = source = self._find()
+        goal = (objective or source.objective, horizon if horizon is not None else source.horizon)
+        if goal[0] is None or goal[1] is None:
+            msg = 'give objective="reach" or "survive", and horizon, the most steps of a run'
+            raise ValueError(msg)
+        is_built_in = isinstance(source.native, str)
+        self._data = _broccoli.ProblemData(
+            resolve(thresholds, source.dimensions, source.observed),
+            [(name, float(i)) for i, name in enumerate(source.actions)],
+            [list(state) for state in source.initial]
+            if is_built_in
+            else [[i] for i in range(len(source.initial))],
+            (goal[0], _at_least(1, "horizon", goal[1])),
+            (
+                source.depth if depth is None else _at_least(0, "depth", depth),
+                None if nodes is None else _at_least(0, "nodes", nodes),
+            ),
+        )
+
+    def _find(self) -> Source:
+        """Find out what kind of system it is."""
+        given = self._arguments
+        system = self._system
+        if isinstance(system, str) and not re.search(r"-v\d+$|[/:]", system):
+            _only(
+                given,
+                f"the built-in environment {system!r}",
+                "seeds",
+                "actions",
+                "dimensions",
+                "features",
+                "verdict",
+            )
+            return systems.built_in(system, given["initial"])
+        if isinstance(system, str) or _gymnasium.is_made_by(system):
+            keys = (
+                "objective",
+                "horizon",
+                "initial",
+                "seeds",
+                "actions",
+                "dimensions",
+                "features",
+                "verdict",
+            )
+            return _gymnasium.source(system, **{key: given[key] for key in keys})
+        _only(given, "a system of your own", "seeds", "features", "verdict")
+        return systems.written_in_python(
+            systems.maker(system), given["dimensions"], given["actions"], given["initial"]
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self._system, self._arguments)
+
+    @property
+    def thresholds(self) -> dict[str, list[float]]:
+        """The thresholds of every dimension, by name."""
+        return dict(self._data.dimensions)
+
+    @property
+    def actions(self) -> dict[str, Any]:
+        """What the system is given, by name."""
+        return dict(self._source.actions)
+
+    @property
+    def initial(self) -> tuple[Any, ...]:
+        """The initial states or seeds."""
+        return self._source.initial
+
+    @property
+    def objective(self) -> str:
+        """`"reach"` or `"survive"`."""
+        return self._data.objective
+
+    @property
+    def horizon(self) -> int:
+        """The most steps of a run."""
+        return self._data.horizon
+
+    @property
+    def depth(self) -> int:
+        """The limit on the depth of the tree."""
+        return self._data.depth
+
+    @property
+    def nodes(self) -> int:
+        """The limit on its predicate nodes."""
+        return self._data.nodes
+
+    def solve(
+        self,
+        *,
+        engine: Engine = "behaviour",
+        time_limit: float | None = None,
+        query_limit: int | None = None,
+        gap: float = 0.0,
+        first: bool = False,
+        any_optimal: bool = False,
+        start: _broccoli.Tree | Policy | None = None,
+        threads: int = 1,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: bool = False,
+        on_improvement: Callable[[Improvement], object] | None = None,
+    ) -> Outcome:
+        """Search for the best tree; see `synthesize` for the options."""
+        return self.search(
+            engine=engine,
+            time_limit=time_limit,
+            query_limit=query_limit,
+            gap=gap,
+            first=first,
+            any_optimal=any_optimal,
+            start=start,
+            threads=threads,
+            checkpoint=checkpoint,
+        ).run(on_improvement, progress)
+
+    def search(
+        self,
+        *,
+        engine: Engine = "behaviour",
+        time_limit: float | None = None,
+        query_limit: int | None = None,
+        gap: float = 0.0,
+        first: bool = False,
+        any_optimal: bool = False,
+        start: _broccoli.Tree | Policy | None = None,
+        threads: int = 1,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Search:
+        """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
+        if not gap >= 0:
+            msg = f"gap is {gap}: it must be at least 0; 0.05 is 5 %"
+            raise ValueError(msg)
+        if _at_least(1, "threads", threads) > 1 and self._source.is_single:
+            msg = "several threads cannot share one environment: give its id, or a function that makes one"
+            raise ValueError(msg)
+        options: _broccoli.Options = {
+            "engine": engine,
+            "any_optimal": any_optimal,
+            "time_limit": time_limit,
+            "query_limit": query_limit,
+            "gap": gap,
+            "first": first,
+            "start": start.tree if isinstance(start, Policy) else start,
+            "threads": threads,
+            "checkpoint": None if checkpoint is None else (_file(checkpoint), self._identity()),
+        }
+        return Search(self._data, self._source.native, self.policy, options, self._source.initial)
+
+    def _identity(self) -> str:
+        """Tell systems and initial states apart, as far as they look different."""
+        about = (self._source.about, list(self._source.actions.items()), list(self._source.initial))
+        return f"{about[0]} with actions {about[1]} from {about[2]}"
+
+    def policy(self, tree: _broccoli.Tree) -> Policy:
+        """Return a tree as a policy that gives this system's actions."""
+        return Policy(
+            tree, tuple(self._source.actions.values()), self._source.features, ndim=self._source.ndim
+        )
+
+    def trace(self, policy: Policy | _broccoli.Tree, initial: int = 0) -> Trace:
+        """Run a policy from the initial state with this index."""
+        tree = policy.tree if isinstance(policy, Policy) else policy
+        ran = _broccoli.trace(self._data, self._source.native, tree, initial)
+        if ran["failure"]:
+            raise failed(ran["failure"], self._source.initial, None)
+        return Trace(
+            names=tuple(name for name, _ in self._data.dimensions),
+            action_names=tuple(self._data.actions),
+            observations=tuple(tuple(observation) for observation in ran["observations"]),
+            actions=tuple(ran["actions"]),
+            end=ran["end"],
+            value=ran["value"],
+        )
+
+    def infeasible_states(self, queries: int = 100_000) -> tuple[list[int], list[int]]:
+        """Find which initial states are to blame if no tree exists, with so many queries at most.
+
+        The indices of those for which no tree exists even alone; and if there are none, of a few for which
+        none exists together.
+        """
+        alone, together, _ = _broccoli.explain(self._data, self._source.native, queries, _broccoli.Stopper())
+        return alone, together
+
+    def __repr__(self) -> str:
+        dimensions = self._data.dimensions
+        thresholds = sum(len(thresholds) for _, thresholds in dimensions)
+        states = len(self.initial)
+        return (
+            f"Problem({self._source.about}: {self.objective} {self.horizon}, depth {self.depth}, "
+            f"{len(dimensions)} dimensions, {thresholds} thresholds, {len(self.actions)} actions, "
+            f"{states} initial state{'s' if states > 1 else ''})"
+        )
+
+
+def synthesize(
+    system: Any,
+    *,
+    thresholds: Thresholds = None,
+    objective: Objective | None = None,
+    horizon: int | None = None,
+    depth: int | None = None,
+    nodes: int | None = None,
+    initial: Sequence[Any] | None = None,
+    seeds: Iterable[int] | None = None,
+    actions: Actions | int | None = None,
+    dimensions: Dimensions | None = None,
+    features: Callable[[Any], Any] | None = None,
+    verdict: Callable[..., Any] | None = None,
+    engine: Engine = "behaviour",
+    time_limit: float | None = None,
+    query_limit: int | None = None,
+    gap: float = 0.0,
+    first: bool = False,
+    any_optimal: bool = False,
+    start: _broccoli.Tree | Policy | None = None,
+    threads: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    on_improvement: Callable[[Improvement], object] | None = None,
+) -> Outcome:
+    """Find the best decision tree for a system, and prove that it is.
+
+    The arguments up to `verdict` say what the problem is; see `Problem`. The others say how to search:
+
+    - `engine`: `"behaviour"`, or another that gives the same answer with more queries.
+    - `time_limit` (seconds), `query_limit`, `gap` (0.05 is 5 %), `first` (the first tree that reaches the
+      goal or survives the whole horizon): when to stop, with status `"stopped"` and the best so far. So does
+      Ctrl-C.
+    - `any_optimal`: accept any of the best trees, without the pass that always chooses the same one.
+    - `start`: a tree to start from.
+    - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
+      unless they release the interpreter's lock.
+    - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it
+      is there already, the search goes on from it; it is removed when there is nothing left to do.
+    - `progress`: show progress with tqdm, if it is installed; else log it.
+    - `on_improvement`: is called with each `Improvement`.
+
+    An exception raised by the system comes through as it is, with attributes `query` (where it happened) and
+    `outcome` (the best so far).
+
+    >>> synthesize("mountain-car")  # doctest: +ELLIPSIS
+    Outcome(optimal, value=104, bound=104, size=3, queries=...)
+    """
+    problem = Problem(
+        system,
+        thresholds=thresholds,
+        objective=objective,
+        horizon=horizon,
+        depth=depth,
+        nodes=nodes,
+        initial=initial,
+        seeds=seeds,
+        actions=actions,
+        dimensions=dimensions,
+        features=features,
+        verdict=verdict,
+    )
+    return problem.solve(
+        engine=engine,
+        time_limit=time_limit,
+        query_limit=query_limit,
+        gap=gap,
+        first=first,
+        any_optimal=any_optimal,
+        start=start,
+        threads=threads,
+        checkpoint=checkpoint,
+        progress=progress,
+        on_improvement=on_improvement,
+    )
+
+
+def _rebuilt(system: Any, arguments: dict[str, Any]) -> Problem:
+    return Problem(system, **arguments)
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    if not Path(path).parent.is_dir():
+        msg = f"checkpoint: there is no folder {Path(path).parent}"
+        raise FileNotFoundError(msg)
+    return Path(path)
+
+
+def _at_least(least: int, name: str, number: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        msg = f"{name} is {number!r}: it must be a whole number of at least {least}"
+        raise ValueError(msg)
+    return number
+
+
+def _only(arguments: dict[str, Any], about: str, *unused: str) -> None:
+    for name in unused:
+        if arguments[name] is not None:
+            hint = "; give initial=[...], for instance from broccoli.sample" if name == "seeds" else ""
+            msg = f"{name} has no meaning for {about}{hint}"
+            raise ValueError(msg)

@@ -1,0 +1,219 @@
+"""Systems: what a search runs. The built-in ones, and any class of the user's; Gymnasium has its own file."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from broccoli import _broccoli
+from broccoli.predicates import Dimension, Range
+
+
+class Verdict(str, enum.Enum):
+    """What a system says about the run so far. The first other than `RUNNING` is final."""
+
+    RUNNING = "running"
+    SATISFIED = "satisfied"
+    VIOLATED = "violated"
+
+
+VERDICTS = (Verdict.RUNNING, Verdict.SATISFIED, Verdict.VIOLATED)
+
+
+class FunctionSystem(Protocol):
+    """A system whose next state is a function of state and action: the quickest to come back to.
+
+    A state of floats in a tuple is the cheapest to keep; anything that can be pickled will do. An
+    observation is a sequence or array of numbers, or one number.
+    """
+
+    def reset(self, initial: Any) -> tuple[Any, Any, Verdict | str]:
+        """Return the first state, its observation and its verdict."""
+        ...
+
+    def step(self, state: Any, action: Any) -> tuple[Any, Any, Verdict | str]:
+        """Return the next state, its observation and its verdict."""
+        ...
+
+
+class StatefulSystem(Protocol):
+    """A system that keeps its state to itself.
+
+    With methods `snapshot() -> state` and `restore(state)` a search comes back to a state by them, also to
+    one of another instance; without, by `reset` and the same actions again.
+    """
+
+    def reset(self, initial: Any) -> tuple[Any, Verdict | str]:
+        """Start a run; return its first observation and verdict."""
+        ...
+
+    def step(self, action: Any) -> tuple[Any, Verdict | str]:
+        """Apply an action; return the next observation and verdict."""
+        ...
+
+
+Dimensions: TypeAlias = "Sequence[str] | Mapping[str, Range | None]"
+Actions: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a problem has to know of a system, wherever it comes from."""
+
+    dimensions: tuple[Dimension, ...]
+    actions: Mapping[str, Any]
+    """What the system is given, by name."""
+    initial: tuple[Any, ...]
+    native: str | _broccoli.PythonSystem
+    observed: Callable[[], Sequence[Sequence[float]]]
+    """What random runs show."""
+    objective: str | None = None
+    horizon: int | None = None
+    depth: int = 2
+    features: Callable[[Any], Any] | None = None
+    ndim: int = 1
+    is_single: bool = False
+    """Whether all runs share one environment."""
+    about: str = ""
+    """The system in a few words."""
+
+
+def built_in(name: str, initial: Sequence[Any] | None) -> Source:
+    """Return a built-in environment as a source."""
+    facts = _broccoli.environment(name)
+    values = [value for _, value in facts["actions"]]
+    # Numbers of a discrete space of Gymnasium's, or torques.
+    is_discrete = all(value >= 0 and value == int(value) for value in values)
+    chosen = [facts["initial"]] if initial is None else initial
+    return Source(
+        dimensions=tuple(
+            Dimension(name, low, high, step, is_closed=False) for name, low, high, step in facts["dimensions"]
+        ),
+        actions={name: int(value) if is_discrete else value for name, value in facts["actions"]},
+        initial=tuple(tuple(float(value) for value in state) for state in chosen),
+        native=name,
+        observed=list,
+        objective=facts["objective"],
+        horizon=facts["horizon"],
+        depth=facts["depth"],
+        about=facts["title"],
+    )
+
+
+def written_in_python(
+    make: Callable[[], Any],
+    dimensions: Dimensions | None,
+    actions: Actions | None,
+    initial: Sequence[Any] | None,
+) -> Source:
+    """Return a user's own system as a source."""
+    system = make()
+    kind = _kind(system)
+    if dimensions is None:
+        msg = 'name what is observed: dimensions=["position", "speed"], or with ranges: {"position": (0, 10)}'
+        raise ValueError(msg)
+    if actions is None:
+        msg = "give the actions: actions=[-1, 1], or with names: actions={'left': -1, 'right': 1}"
+        raise ValueError(msg)
+    if initial is None:
+        msg = "give the initial states: initial=[...]; each is handed to reset as it is"
+        raise ValueError(msg)
+    by_name = named(actions)
+    return Source(
+        dimensions=described(dimensions),
+        actions=by_name,
+        initial=tuple(initial),
+        native=_broccoli.PythonSystem(make, kind, list(by_name.values()), list(initial), VERDICTS),
+        observed=lambda: random_runs(system, kind, tuple(initial), tuple(by_name.values())),
+        about=type(system).__name__,
+    )
+
+
+def _kind(system: Any) -> str:
+    """Tell which of the protocols a system follows."""
+    for name in ("reset", "step"):
+        if not callable(getattr(system, name, None)):
+            msg = f"{system!r} is no system: it has no method {name}"
+            raise TypeError(msg)
+    parameters = [
+        p
+        for p in inspect.signature(system.step).parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    if len(parameters) == 2:
+        return "function"
+    if len(parameters) != 1:
+        name = type(system).__name__
+        msg = f"step of {name} takes {len(parameters)} arguments: it must take (state, action) or (action)"
+        raise TypeError(msg)
+    return "snapshot" if hasattr(system, "snapshot") and hasattr(system, "restore") else "replay"
+
+
+def maker(system: Any) -> Callable[[], Any]:
+    """Return what makes systems: a class or function as it is, or something that returns `system` itself."""
+    if inspect.isclass(system) or (callable(system) and not hasattr(system, "step")):
+        return system  # type: ignore[no-any-return]
+    if _kind(system) == "function":
+        return lambda: system
+    msg = (
+        f"{system!r} keeps its state to itself, and a search needs several of its kind: "
+        "give its class, or a function that makes one"
+    )
+    raise TypeError(msg)
+
+
+def random_runs(
+    system: Any, kind: str, initial: Sequence[Any], actions: Sequence[Any]
+) -> list[tuple[float, ...]]:
+    """Run random actions, always the same ones, and return what was observed."""
+    generator = random.Random(0)  # noqa: S311
+    seen: list[tuple[float, ...]] = []
+    for start in (list(initial) * 20)[:20]:
+        answer = system.reset(start)
+        for _ in range(200):
+            seen.append(_numbers(answer[-2]))
+            if answer[-1] != Verdict.RUNNING:
+                break
+            action = generator.choice(actions)
+            answer = system.step(answer[0], action) if kind == "function" else system.step(action)
+    return seen
+
+
+def _numbers(observation: Any) -> tuple[float, ...]:
+    listed = observation.tolist() if hasattr(observation, "tolist") else observation
+    return tuple(map(float, listed)) if isinstance(listed, (list, tuple)) else (float(listed),)
+
+
+def described(dimensions: Dimensions, known: Sequence[Dimension] = ()) -> tuple[Dimension, ...]:
+    """Return dimensions by name, with the ranges that are given or known."""
+    if known and len(dimensions) != len(known):
+        names = ", ".join(d.name for d in known)
+        msg = f"dimensions: {len(dimensions)} given, but an observation has {len(known)} ({names})"
+        raise ValueError(msg)
+    known = known or [Dimension(name) for name in dimensions]
+    if not isinstance(dimensions, Mapping):
+        return tuple(Dimension(name, d.low, d.high) for name, d in zip(dimensions, known, strict=True))
+    ranges = [(d.low, d.high) if r is None else r for r, d in zip(dimensions.values(), known, strict=True)]
+    return tuple(Dimension(name, low, high) for name, (low, high) in zip(dimensions, ranges, strict=True))
+
+
+def named(actions: Actions) -> dict[str, Any]:
+    """Return actions by name; without names of their own, what they look like."""
+    if isinstance(actions, Mapping):
+        return dict(actions)
+    by_name = {_label(action): action for action in actions}
+    if len(by_name) != len(actions):
+        msg = f"actions: some of {list(actions)} are the same"
+        raise ValueError(msg)
+    return by_name
+
+
+def _label(action: Any) -> str:
+    listed = action.tolist() if hasattr(action, "tolist") else action
+    if isinstance(listed, (list, tuple)):
+        return str(listed[0]) if len(listed) == 1 else "(" + ", ".join(map(str, listed)) + ")"
+    return str(listed)

@@ -1,0 +1,26 @@
+//! The native half of the Python package `broccoli`: problems, trees and searches as Python objects.
+//!
+//! Thin on purpose: everything that decides an answer is in `broccoli-core`, everything that is about
+//! Gymnasium, progress bars or plots is in Python. What is here holds data (`problem`, `tree`), runs a
+//! search without the interpreter's lock (`search`), and takes the lock for each query of a system that
+//! is written in Python (`system`). `broccoli/_broccoli.pyi` is its documentation for Python.
+
+mod checkpoint;
+mod problem;
+mod search;
+mod state;
+mod system;
+mod tree;
+
+/// The module `broccoli._broccoli`.
+#[pyo3::pymodule]
+mod _broccoli {
+    #[pymodule_export]
+    use super::problem::{ProblemData, environment, environments, sample, thresholds};
+    #[pymodule_export]
+    use super::search::{Stopper, explain, search, trace};
+    #[pymodule_export]
+    use super::system::PythonSystem;
+    #[pymodule_export]
+    use super::tree::Tree;
+}

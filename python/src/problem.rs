@@ -1,0 +1,180 @@
+//! Problems as plain data, thresholds, and the facts of the built-in environments.
+
+use std::sync::Arc;
+
+use broccoli_core::problem::{InitialState, Objective, Problem, Thresholds};
+use broccoli_environments::{ALL, Environment, find};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Names and thresholds.
+type Dimensions = Vec<(String, Vec<f64>)>;
+/// Names and values.
+type Actions = Vec<(String, f64)>;
+/// What `ProblemData` is made from.
+type Arguments = (Dimensions, Actions, Vec<Vec<f64>>, (&'static str, u64), (u32, u64));
+
+/// A checked problem: everything but the system.
+#[pyclass(frozen, eq, module = "broccoli._broccoli")]
+#[derive(Clone, PartialEq)]
+pub struct ProblemData {
+    core: Arc<Problem>,
+}
+
+impl ProblemData {
+    pub fn core(&self) -> &Arc<Problem> {
+        &self.core
+    }
+
+    fn is_reach(&self) -> bool {
+        matches!(self.core.objective(), Objective::Reach { .. })
+    }
+}
+
+#[pymethods]
+impl ProblemData {
+    #[new]
+    #[pyo3(signature = (dimensions, actions, initial, goal, limits))]
+    fn new(
+        dimensions: Dimensions,
+        actions: Actions,
+        initial: Vec<Vec<f64>>,
+        goal: (String, u64),
+        limits: (u32, Option<u64>),
+    ) -> PyResult<Self> {
+        let objective = match goal.0.as_str() {
+            "reach" => Objective::reach(goal.1),
+            "survive" => Objective::survive(goal.1),
+            other => {
+                return Err(wrong(format_args!(
+                    "the objective is {other:?}: it must be \"reach\" or \"survive\""
+                )));
+            }
+        };
+        let mut builder = Problem::builder()
+            .objective(objective)
+            .depth(limits.0)
+            .initials(initial.into_iter().map(InitialState::new));
+        if let Some(nodes) = limits.1 {
+            builder = builder.nodes(nodes);
+        }
+        for (name, thresholds) in dimensions {
+            let thresholds = Thresholds::list(thresholds)
+                .map_err(|error| wrong(format_args!("dimension {name:?}: {error}")))?;
+            builder = builder.dimension(name, thresholds);
+        }
+        for (name, value) in actions {
+            builder = builder.action(name, value);
+        }
+        Ok(ProblemData { core: Arc::new(builder.build().map_err(wrong)?) })
+    }
+
+    /// The arguments that make it again, for `pickle` and `copy`.
+    fn __getnewargs__(&self) -> Arguments {
+        (
+            self.dimensions(),
+            self.core.actions().iter().map(|a| (a.name.clone(), a.value)).collect(),
+            self.initial(),
+            (self.objective(), self.horizon()),
+            (self.depth(), self.nodes()),
+        )
+    }
+
+    #[getter]
+    fn dimensions(&self) -> Dimensions {
+        let dimensions = self.core.dimensions().iter();
+        dimensions.map(|d| (d.name.clone(), d.thresholds.as_slice().to_vec())).collect()
+    }
+
+    #[getter]
+    fn actions(&self) -> Vec<String> {
+        self.core.actions().iter().map(|a| a.name.clone()).collect()
+    }
+
+    #[getter]
+    fn initial(&self) -> Vec<Vec<f64>> {
+        self.core.initial_states().iter().map(|s| s.values().to_vec()).collect()
+    }
+
+    #[getter]
+    fn objective(&self) -> &'static str {
+        if self.is_reach() { "reach" } else { "survive" }
+    }
+
+    #[getter]
+    fn horizon(&self) -> u64 {
+        self.core.objective().horizon()
+    }
+
+    #[getter]
+    fn depth(&self) -> u32 {
+        self.core.limits().depth()
+    }
+
+    #[getter]
+    fn nodes(&self) -> u64 {
+        self.core.limits().nodes()
+    }
+}
+
+/// `count` thresholds evenly spaced inside (low, high), or those `step` apart.
+#[pyfunction]
+#[pyo3(signature = (low, high, *, count=None, step=None))]
+pub fn thresholds(low: f64, high: f64, count: Option<usize>, step: Option<f64>) -> PyResult<Vec<f64>> {
+    let made = match (count, step) {
+        (Some(count), None) => Thresholds::count(low, high, count),
+        (None, Some(step)) => Thresholds::grid(low, high, step),
+        _ => return Err(wrong("give either count or step")),
+    };
+    made.map(Vec::from).map_err(wrong)
+}
+
+/// The names of the built-in environments.
+#[pyfunction]
+pub fn environments() -> Vec<&'static str> {
+    ALL.iter().map(|e| e.name).collect()
+}
+
+/// What is known of a built-in environment.
+#[derive(IntoPyObject)]
+pub struct Facts {
+    title: &'static str,
+    /// Name, low, high, step of the default grid.
+    dimensions: Vec<(&'static str, f64, f64, f64)>,
+    actions: Vec<(&'static str, f64)>,
+    initial: Vec<f64>,
+    objective: &'static str,
+    horizon: u64,
+    depth: u32,
+}
+
+/// The facts of a built-in environment.
+#[pyfunction]
+pub fn environment(name: &str) -> PyResult<Facts> {
+    let Environment { title, dimensions, actions, initial, objective, depth, .. } = found(name)?;
+    Ok(Facts {
+        title,
+        dimensions: dimensions.iter().map(|d| (d.name, d.range.0, d.range.1, d.step)).collect(),
+        actions: actions.iter().map(|a| (a.name, a.value)).collect(),
+        initial: initial.to_vec(),
+        objective: if matches!(objective, Objective::Reach { .. }) { "reach" } else { "survive" },
+        horizon: objective.horizon(),
+        depth: *depth,
+    })
+}
+
+/// Initial states of a built-in environment, sampled as the command line does.
+#[pyfunction]
+pub fn sample(name: &str, count: usize, seed: u64) -> PyResult<Vec<Vec<f64>>> {
+    Ok(found(name)?.sample(count, seed).iter().map(|s| s.values().to_vec()).collect())
+}
+
+/// The built-in environment with this name.
+pub fn found(name: &str) -> PyResult<&'static Environment> {
+    find(name).map_err(wrong)
+}
+
+/// A `ValueError`.
+pub fn wrong(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

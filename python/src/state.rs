@@ -1,0 +1,87 @@
+//! States of Python systems as bytes, which is how a search keeps them.
+//!
+//! Bytes rather than references: a search drops states without a word, and a system that changes its state
+//! in place cannot spoil what was saved. Floats go straight into bytes, everything else through `pickle`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyFloat, PyTuple, PyType};
+
+const FLOATS: u8 = 0;
+const BYTES: u8 = 1;
+const ARRAY: u8 = 2;
+const PICKLE: u8 = 3;
+
+/// Appends a state.
+pub fn write(state: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<()> {
+    if let Ok(tuple) = state.cast_exact::<PyTuple>() {
+        let start = bytes.len();
+        bytes.push(FLOATS);
+        let mut items = tuple.iter_borrowed();
+        if items
+            .all(|item| item.cast_exact::<PyFloat>().map(|f| bytes.extend(f.value().to_le_bytes())).is_ok())
+        {
+            return Ok(());
+        }
+        bytes.truncate(start);
+    }
+    if let Ok(raw) = state.cast_exact::<PyBytes>() {
+        bytes.push(BYTES);
+        bytes.extend_from_slice(raw.as_bytes());
+        return Ok(());
+    }
+    if is_vector(state)? {
+        bytes.push(ARRAY);
+        bytes.extend_from_slice(
+            state.call_method0(intern!(state.py(), "tobytes"))?.cast::<PyBytes>()?.as_bytes(),
+        );
+        return Ok(());
+    }
+    let pickled = pickle(state.py())?.call_method1("dumps", (state, 5))?;
+    bytes.push(PICKLE);
+    bytes.extend_from_slice(pickled.cast::<PyBytes>()?.as_bytes());
+    Ok(())
+}
+
+/// The state that was written.
+pub fn read<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match bytes.split_first() {
+        Some((&FLOATS, rest)) => {
+            let (words, _) = rest.as_chunks::<8>();
+            Ok(PyTuple::new(py, words.iter().map(|&word| f64::from_le_bytes(word)))?.into_any())
+        }
+        Some((&BYTES, rest)) => Ok(PyBytes::new(py, rest).into_any()),
+        Some((&ARRAY, rest)) => {
+            let numpy = py.import(intern!(py, "numpy"))?;
+            // What `frombuffer` gives cannot be written to.
+            numpy
+                .call_method1(intern!(py, "frombuffer"), (PyBytes::new(py, rest),))?
+                .call_method0(intern!(py, "copy"))
+        }
+        Some((&PICKLE, rest)) => pickle(py)?.call_method1("loads", (PyBytes::new(py, rest),)),
+        _ => Err(PyValueError::new_err("not a saved state")),
+    }
+}
+
+/// Whether a state is a one-dimensional NumPy array of float64.
+fn is_vector(state: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (py, kind) = (state.py(), state.get_type());
+    let is_array = match NDARRAY.get(py) {
+        Some(ndarray) => kind.is(ndarray),
+        None if kind.fully_qualified_name()? == "numpy.ndarray" => {
+            let _ = NDARRAY.set(py, kind.unbind());
+            true
+        }
+        None => false,
+    };
+    Ok(is_array
+        && state.getattr(intern!(py, "ndim"))?.extract::<usize>()? == 1
+        && state.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "str"))?.eq("<f8")?)
+}
+
+fn pickle(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "pickle"))
+}
