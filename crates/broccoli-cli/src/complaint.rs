@@ -2,9 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use broccoli_problem::Diagnosis;
 use clap::error::ErrorKind;
+use indicatif::MultiProgress;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 /// The exit code for bad usage and bad input.
@@ -81,7 +83,24 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error; if that is gone there is nobody to tell.
+/// The lines that are being redrawn at the bottom of the terminal, if there are some.
+pub static SCREEN: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+/// Writes a line to standard error, above those that are being redrawn; if that is gone there is nobody
+/// to tell.
 pub fn note(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let write = || {
+        let _ = writeln!(io::stderr(), "{line}");
+    };
+    match &*SCREEN.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(screen) => screen.suspend(write),
+        None => write(),
+    }
+}
+
+/// Removes the lines that are being redrawn.
+pub fn clear_screen() {
+    if let Some(screen) = SCREEN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = screen.clear();
+    }
 }

@@ -4,18 +4,23 @@
 //! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
 //! that ended early, 5 for a tree that is proved not to be optimal, 2 for bad usage or bad input, and 1 for anything else.
 
+mod answer;
 mod check;
+mod checkpoint;
 mod complaint;
 mod environments;
 mod export;
 mod file;
 mod init;
+mod keeper;
 mod numbers;
 mod output;
 mod problem;
 mod progress;
 mod prove;
 mod report;
+mod resume;
+mod running;
 mod searching;
 mod simulate;
 mod solve;
@@ -53,6 +58,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Solve(solve::Solve),
+    Resume(resume::Resume),
     Prove(prove::Prove),
     Simulate(simulate::Simulate),
     Export(export::Export),
@@ -69,6 +75,7 @@ fn main() -> ExitCode {
     };
     let done = match &arguments.command {
         Command::Solve(solve) => solve.run(),
+        Command::Resume(resume) => resume.run(),
         Command::Prove(prove) => prove.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Export(export) => export.run(),

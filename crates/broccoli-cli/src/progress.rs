@@ -1,36 +1,74 @@
 //! Live progress on standard error.
 //!
 //! The search only stores a few numbers as it goes; a thread of its own looks at them ten times a
-//! second and draws one line. So a display costs the search next to nothing, and the clock goes on
-//! even while one slow run keeps the search busy. Where the line cannot be redrawn, as in a log file,
-//! plain lines are written now and then instead.
+//! second and draws two lines, and one that stays whenever there is a better tree. So a display costs the
+//! search next to nothing, and the clock goes on even while one slow run keeps the search busy. Where
+//! lines cannot be redrawn, as in a log file, plain ones are written now and then instead; and events in
+//! JSON for programs.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use broccoli_core::search::{Event, Observer};
+use broccoli_core::problem::Objective;
+use broccoli_core::search::{Checkpoint, Event, Observer};
 use broccoli_export::number::{duration, grouped};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use clap::ValueEnum;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 
-use crate::complaint::note;
+use crate::complaint::{SCREEN, note};
 
 const REDRAW: Duration = Duration::from_millis(100);
 const PLAIN_LINE: Duration = Duration::from_secs(1);
+/// A search that is over before that shows nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum How {
+    Text,
+    Json,
+}
+
+/// What is known before a search begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    objective: Objective,
+    limit: Option<Duration>,
+    /// Value and size of the best tree.
+    best: Option<(u64, u64)>,
+    bound: Option<u64>,
+}
+
+impl Known {
+    pub fn new(objective: Objective, limit: Option<Duration>, resumed: Option<&Checkpoint>) -> Self {
+        let bound = resumed.map(Checkpoint::bound).filter(|&bound| bound != trivial(objective));
+        Known { objective, limit, best: resumed.and_then(Checkpoint::best), bound }
+    }
+}
+
+/// The bound that needs no proof.
+fn trivial(objective: Objective) -> u64 {
+    match objective {
+        Objective::Reach { .. } => 0,
+        Objective::Survive { horizon } => horizon,
+    }
+}
 
 /// What the search has stored last.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Seen {
+    started: Instant,
+    limit: Option<Duration>,
+    objective: Objective,
     /// The size searched, or, of engines that search all sizes at once, how long the traces are;
     /// whichever was said last.
     stage: Mutex<Option<Stage>>,
-    /// The proved bound; 0 if there is none.
-    bound: AtomicU64,
     trees: AtomicU64,
     queries: AtomicU64,
-    /// Value and size of the best tree.
-    best: Mutex<Option<(u64, u64)>>,
+    answer: Mutex<Answer>,
 }
 
 /// What is being searched.
@@ -40,30 +78,131 @@ enum Stage {
     Horizon(u64),
 }
 
-impl Seen {
-    /// One line, the most important first: a narrow terminal cuts off the end.
-    fn line(&self, seconds: f64) -> String {
-        let best = match *self.best.lock().unwrap_or_else(PoisonError::into_inner) {
+/// What is known of the answer: value and size of the best tree, and the proved bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Answer {
+    best: Option<(u64, u64)>,
+    bound: Option<u64>,
+}
+
+/// One line of JSON: what happened, and all that is known.
+#[derive(Serialize)]
+struct EventJson {
+    event: &'static str,
+    seconds: f64,
+    queries: u64,
+    queries_per_second: Option<u64>,
+    value: Option<u64>,
+    size: Option<u64>,
+    bound: Option<u64>,
+    gap: Option<f64>,
+}
+
+impl Answer {
+    fn gap(self) -> Option<f64> {
+        let ((value, _), bound) = self.best.zip(self.bound)?;
+        Some(value.abs_diff(bound) as f64 / value.max(1) as f64)
+    }
+
+    fn tree(self) -> String {
+        match self.best {
             Some((value, size)) => format!("best {} (size {size})", grouped(value)),
             None => "no tree yet".to_owned(),
-        };
-        let mut parts = vec![best];
-        let bound = self.bound.load(Relaxed);
-        if bound > 0 {
-            parts.push(format!("bound {}", grouped(bound)));
         }
-        parts.push(clock(seconds));
+    }
+
+    fn line(self, objective: Objective) -> String {
+        let mut line = self.tree();
+        if let Some(bound) = self.bound {
+            let word = match objective {
+                Objective::Reach { .. } => "least",
+                Objective::Survive { .. } => "most",
+            };
+            line += &format!(", proved: at {word} {}", grouped(bound));
+        }
+        if let Some(gap) = self.gap() {
+            line += &format!(", gap {:.1}%", 100.0 * gap);
+        }
+        line
+    }
+}
+
+impl Seen {
+    fn new(known: Known) -> Self {
+        let Known { objective, limit, best, bound } = known;
+        Seen {
+            started: Instant::now(),
+            limit,
+            objective,
+            stage: Mutex::default(),
+            trees: AtomicU64::new(0),
+            queries: AtomicU64::new(0),
+            answer: Mutex::new(Answer { best, bound }),
+        }
+    }
+
+    fn answer(&self) -> MutexGuard<'_, Answer> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is done, the most important first: a narrow terminal cuts off the end.
+    fn work(&self, seconds: f64, rate: Option<u64>) -> String {
+        let limit = self.limit.map(|limit| format!(" of {}", duration(limit.as_secs_f64())));
+        let queries = format!("{} queries", short(self.queries.load(Relaxed)));
+        let rate = rate.map(|rate| format!(", {}/s", short(rate)));
+        let mut parts =
+            vec![clock(seconds) + &limit.unwrap_or_default(), queries + &rate.unwrap_or_default()];
         match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(Stage::Size(size)) => parts.push(format!("size {size}")),
-            Some(Stage::Horizon(steps)) => parts.push(format!("{} steps", grouped(steps))),
+            Some(Stage::Size(size)) => parts.push(format!("trees of size {size}")),
+            Some(Stage::Horizon(steps)) => parts.push(format!("runs up to {} steps", grouped(steps))),
             None => {}
         }
         let trees = self.trees.load(Relaxed);
         if trees > 0 {
             parts.push(format!("{} trees", short(trees)));
         }
-        parts.push(format!("{} queries", short(self.queries.load(Relaxed))));
         parts.join(" | ")
+    }
+
+    fn event(&self, event: &'static str, rate: Option<u64>) {
+        let answer = *self.answer();
+        let line = serde_json::to_string(&EventJson {
+            event,
+            seconds: self.started.elapsed().as_secs_f64(),
+            queries: self.queries.load(Relaxed),
+            queries_per_second: rate,
+            value: answer.best.map(|(value, _)| value),
+            size: answer.best.map(|(_, size)| size),
+            bound: answer.bound,
+            gap: answer.gap(),
+        });
+        if let Ok(line) = line {
+            note(format_args!("{line}"));
+        }
+    }
+}
+
+/// How many queries are made in a second, measured over a second.
+struct Rate {
+    since: Instant,
+    queries: u64,
+    rate: Option<u64>,
+}
+
+impl Rate {
+    fn new(seen: &Seen) -> Self {
+        Rate { since: Instant::now(), queries: seen.queries.load(Relaxed), rate: None }
+    }
+
+    fn look(&mut self, seen: &Seen) -> Option<u64> {
+        let seconds = self.since.elapsed().as_secs_f64();
+        if seconds >= 0.9 {
+            let before = std::mem::replace(&mut self.queries, seen.queries.load(Relaxed));
+            // A search that is resumed begins with the queries of before.
+            self.rate = (before > 0).then(|| (self.queries.saturating_sub(before) as f64 / seconds) as u64);
+            self.since = Instant::now();
+        }
+        self.rate
     }
 }
 
@@ -71,28 +210,31 @@ impl Seen {
 #[derive(Debug)]
 pub struct Progress {
     seen: Arc<Seen>,
+    is_json: bool,
     stop: mpsc::Sender<()>,
     painter: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Starts a display if standard error is a terminal, or if it is `forced`.
-    pub fn start(forced: bool, terminal: bool) -> Option<Self> {
+    /// Starts a display if standard error is a terminal, or if somebody has asked for one.
+    pub fn start(how: Option<How>, terminal: bool, known: Known) -> Option<Self> {
         let redraws = terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        if !(redraws || forced) {
+        let is_json = how == Some(How::Json);
+        if !redraws && how.is_none() {
             return None;
         }
-        let seen = Arc::new(Seen::default());
+        let seen = Arc::new(Seen::new(known));
         let (stop, stopped) = mpsc::channel();
         let shared = Arc::clone(&seen);
-        let paint = move || if redraws { redraw(&shared, &stopped) } else { write_lines(&shared, &stopped) };
+        let paint = move || match redraws && !is_json {
+            true => redraw(&shared, &stopped),
+            false => write_lines(&shared, &stopped, is_json),
+        };
         // A search without a display is better than none.
         let painter = std::thread::Builder::new().name("progress".into()).spawn(paint).ok()?;
-        Some(Progress { seen, stop, painter: Some(painter) })
+        Some(Progress { seen, is_json, stop, painter: Some(painter) })
     }
-}
 
-impl Progress {
     fn enter(&self, stage: Stage) {
         *self.seen.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
     }
@@ -110,42 +252,76 @@ impl Drop for Progress {
 impl Observer for Progress {
     #[inline]
     fn notify(&mut self, event: Event<'_>) {
-        match event {
+        let name = match event {
             Event::Considered(statistics) => {
                 self.seen.trees.store(statistics.trees, Relaxed);
                 self.seen.queries.store(statistics.queries + statistics.queries_canonical, Relaxed);
+                return;
             }
-            Event::Size(size) => self.enter(Stage::Size(size)),
-            Event::Horizon(steps) => self.enter(Stage::Horizon(steps)),
-            Event::Bound(bound) => self.seen.bound.store(bound, Relaxed),
+            Event::Size(size) => return self.enter(Stage::Size(size)),
+            Event::Horizon(steps) => return self.enter(Stage::Horizon(steps)),
+            Event::Bound(bound) => {
+                self.seen.answer().bound = Some(bound);
+                "bound"
+            }
             Event::Improved(best) => {
-                let mut seen = self.seen.best.lock().unwrap_or_else(PoisonError::into_inner);
-                *seen = Some((best.value, best.size));
+                self.seen.answer().best = Some((best.value, best.size));
+                "improved"
             }
-            _ => {}
+            _ => return,
+        };
+        if self.is_json {
+            self.seen.event(name, None);
         }
     }
 }
 
-/// Redraws one line until told to stop, and removes it. A quick search shows nothing at all.
+/// Redraws two lines until told to stop, and removes them; a line about each better tree stays.
 fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
-    let started = Instant::now();
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-        bar.set_style(style);
+    let is_over = |time| stopped.recv_timeout(time) != Err(mpsc::RecvTimeoutError::Timeout);
+    if is_over(PATIENCE) {
+        return;
     }
-    while stopped.recv_timeout(REDRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
-        bar.set_message(seen.line(started.elapsed().as_secs_f64()));
-        bar.tick();
+    let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    let lines = ["{spinner} {wide_msg}", "  {wide_msg}"].map(|template| {
+        let bar = bars.add(ProgressBar::no_length());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar
+    });
+    let screen = || SCREEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *screen() = Some(bars.clone());
+    let mut rate = Rate::new(seen);
+    let mut told = None;
+    loop {
+        let (answer, seconds) = (*seen.answer(), seen.started.elapsed().as_secs_f64());
+        if answer.best != told {
+            told = answer.best;
+            note(format_args!("{:>8}  {}", clock(seconds), answer.tree()));
+        }
+        lines[0].set_message(answer.line(seen.objective));
+        lines[1].set_message(seen.work(seconds, rate.look(seen)));
+        lines[0].tick();
+        if is_over(REDRAW) {
+            break;
+        }
     }
-    bar.finish_and_clear();
+    *screen() = None;
+    lines.iter().for_each(ProgressBar::finish_and_clear);
 }
 
 /// Writes a line every second until told to stop.
-fn write_lines(seen: &Seen, stopped: &mpsc::Receiver<()>) {
-    let started = Instant::now();
+fn write_lines(seen: &Seen, stopped: &mpsc::Receiver<()>, is_json: bool) {
+    let mut rate = Rate::new(seen);
     while stopped.recv_timeout(PLAIN_LINE) == Err(mpsc::RecvTimeoutError::Timeout) {
-        note(format_args!("{}", seen.line(started.elapsed().as_secs_f64())));
+        let rate = rate.look(seen);
+        if is_json {
+            seen.event("progress", rate);
+        } else {
+            let (answer, seconds) = (*seen.answer(), seen.started.elapsed().as_secs_f64());
+            note(format_args!("{} | {}", answer.line(seen.objective), seen.work(seconds, rate)));
+        }
     }
 }
 
@@ -171,25 +347,44 @@ fn clock(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn seen(objective: Objective, limit: Option<Duration>) -> Seen {
+        Seen::new(Known { objective, limit, best: None, bound: None })
+    }
+
     #[test]
-    fn the_line_fits_eighty_columns() {
-        let seen = Seen {
-            stage: Mutex::new(Some(Stage::Size(7))),
-            bound: AtomicU64::new(0),
-            trees: AtomicU64::new(1_234_567_890),
-            queries: AtomicU64::new(987_654_321_012),
-            best: Mutex::new(Some((10_000, 6))),
-        };
-        let line = seen.line(4_000.0);
-        assert_eq!(line, "best 10,000 (size 6) | 1 h 06 min 40 s | size 7 | 1.2G trees | 987.6G queries");
-        // A spinner and a space come before it.
+    fn the_lines_fit_eighty_columns() {
+        let survive = Objective::survive(10_000);
+        let answer = Answer { best: Some((9_999, 15)), bound: Some(10_000) };
+        let line = answer.line(survive);
+        assert_eq!(line, "best 9,999 (size 15), proved: at most 10,000, gap 0.0%");
+        let seen = seen(survive, Some(Duration::from_secs(90_000)));
+        seen.queries.store(987_654_321_012, Relaxed);
+        *seen.stage.lock().unwrap() = Some(Stage::Horizon(10_000));
+        let work = seen.work(4_000.0, Some(12_345_678));
+        assert_eq!(
+            work,
+            "1 h 06 min 40 s of 25 h 00 min 00 s | 987.6G queries, 12.3M/s | runs up to 10,000 steps"
+        );
+        // Two columns come before each.
         assert!(line.len() + 2 <= 80);
-        assert_eq!(Seen::default().line(0.2), "no tree yet | 0.2 s | 0 queries");
-        let walking = Seen {
-            stage: Mutex::new(Some(Stage::Horizon(93))),
-            bound: AtomicU64::new(75),
-            ..Seen::default()
-        };
-        assert_eq!(walking.line(3.0), "no tree yet | bound 75 | 3.0 s | 93 steps | 0 queries");
+        assert!(work.find(" | runs").unwrap() + 2 <= 80);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let reach = Objective::reach(100);
+        assert_eq!(Answer::default().line(reach), "no tree yet");
+        assert_eq!(Answer { best: None, bound: Some(75) }.line(reach), "no tree yet, proved: at least 75");
+        let seen = seen(reach, None);
+        assert_eq!(seen.work(0.2, None), "0.2 s | 0 queries");
+        *seen.stage.lock().unwrap() = Some(Stage::Size(3));
+        seen.trees.store(1_234_567_890, Relaxed);
+        assert_eq!(seen.work(3.0, None), "3.0 s | 0 queries | trees of size 3 | 1.2G trees");
+    }
+
+    #[test]
+    fn gaps() {
+        let gap = |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap();
+        assert_eq!([gap(100, 93), gap(100, 107), gap(0, 0)], [Some(0.07), Some(0.07), Some(0.0)]);
     }
 }

@@ -16,7 +16,8 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
-use crate::searching::{SearchError, SearchOptions, Searched};
+use crate::running::{SearchError, Searched};
+use crate::searching::SearchOptions;
 use crate::target::{environment, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
@@ -67,16 +68,16 @@ impl Prove {
             value(&problem, &*target.factory, &tree).map_err(|error| Complaint::other(error.to_string()))?;
 
         // A tree that is not one of those searched cannot be started from, but it can be compared.
-        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone())) {
+        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone()), None) {
             Ok(searched) => (searched, None),
             Err(SearchError::Options(complaint)) => return Err(complaint),
-            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None) {
+            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None, None) {
                 Ok(searched) => (searched, Some(error.to_string())),
                 Err(SearchError::Options(complaint)) => return Err(complaint),
                 Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),
             },
         };
-        let Searched { found, seconds, .. } = searched;
+        let Searched { found, seconds, threads, .. } = searched;
         let (result, verdict, failure) = match &found {
             Ok(outcome) => {
                 let verdict = verdict(&problem, outcome, worth, &tree, misfit.is_some());
@@ -86,6 +87,7 @@ impl Prove {
                 (ResultJson::failed(system, &problem, failure, seconds), Verdict::Undecided, Some(failure))
             }
         };
+        let result = ResultJson { threads: Some(threads), ..result };
         let proof = Proof::new(&problem, &tree, worth, verdict, misfit, result);
         if self.json {
             output::print_json(&proof)?;

@@ -73,12 +73,16 @@ pub fn write(option: &str, path: &Path, result: &ResultJson, target: &Target) ->
 
 /// The command that is running, without the options that only say where its output goes.
 pub fn command() -> Vec<String> {
-    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut words = words.peekable();
     let mut command = vec!["broccoli".to_owned()];
     while let Some(word) = words.next() {
         match word.split('=').next() {
-            Some("--json" | "--progress") => {}
-            Some(option @ ("--save" | "--report")) => {
+            Some("--json") => {}
+            Some("--progress") => {
+                words.next_if(|word| word == "json" || word == "text");
+            }
+            Some(option @ ("--save" | "--report" | "--checkpoint" | "--checkpoint-interval")) => {
                 if option == word {
                     words.next();
                 }

@@ -1,20 +1,23 @@
 //! `broccoli solve`: finds the best tree for an environment or a problem file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use broccoli_export::history::Moment;
-use broccoli_export::json::{ResultJson, StatusJson};
-use broccoli_export::text;
-use broccoli_problem::Target;
+use broccoli_core::problem::Problem;
+use broccoli_core::search::Engine;
+use broccoli_export::json::{ProblemJson, SystemJson};
 use clap::Args;
 
 use crate::Done;
-use crate::complaint::{Complaint, OTHER};
+use crate::answer::AnswerOptions;
+use crate::checkpoint::{About, CheckpointFile};
+use crate::complaint::Complaint;
 use crate::file::TreeFile;
-use crate::output;
+use crate::numbers::time_span;
 use crate::problem::ProblemOptions;
 use crate::report;
-use crate::searching::{SearchError, SearchOptions, Searched};
+use crate::running::{Kept, SearchError};
+use crate::searching::SearchOptions;
 use crate::target::resolve;
 
 /// Find the best tree, the smallest among the best, and prove it
@@ -40,17 +43,17 @@ pub struct Solve {
     #[arg(long, value_name = "TREE.json")]
     start: Option<PathBuf>,
 
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
+    /// Keep the search in this file, to `broccoli resume` it; removed when there is an answer
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
 
-    /// Write the result to a file, as --json would print it
-    #[arg(long, value_name = "FILE.json")]
-    save: Option<PathBuf>,
+    /// How often to write the checkpoint
+    #[arg(long, value_name = "TIME", default_value = "60s", requires = "checkpoint",
+          allow_hyphen_values = true, value_parser = time_span)]
+    checkpoint_interval: Duration,
 
-    /// Write a report to look at: one HTML file
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    answer: AnswerOptions,
 }
 
 const EXAMPLES: &str = "\
@@ -60,6 +63,7 @@ Examples:
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
+  broccoli solve mountain-car --depth 4 --checkpoint search.ckpt --time-limit 1h
   broccoli solve cartpole --save best.json --report best.html
   broccoli solve plant.toml --depth 3
 
@@ -78,61 +82,23 @@ impl Solve {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
-        let searched = self.search.run(&target, &problem, start).map_err(|error| match (error, file) {
-            (SearchError::Start(error), Some(file)) => file
-                .complaint(format!("it cannot be started from: {error}"))
-                .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
-            (SearchError::Start(error), None) => Complaint::input(error.to_string()),
-            (SearchError::Options(complaint), _) => complaint,
-        })?;
-
-        let Searched { found, seconds, explanation, history } = searched;
-        match found {
-            Ok(outcome) => {
-                let why = explanation.as_ref().map(|why| text::explanation(&problem, why));
-                let summary = text::outcome(&problem, &outcome, seconds) + &why.unwrap_or_default();
-                let result = ResultJson::new(system, &problem, &outcome, seconds);
-                self.output(&target, result.explained(explanation.as_ref()), history, &summary)?;
-                Ok(code(outcome.status.into()))
-            }
-            Err(failure) => {
-                let result = ResultJson::failed(system, &problem, &failure, seconds);
-                self.output(&target, result, history, &text::failure(&problem, &failure, seconds))?;
-                Err(Complaint::other(failure.to_string()))
-            }
-        }
+        let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &system, &problem)).transpose()?;
+        let searched =
+            self.search.run(&target, &problem, start, kept).map_err(|error| match (error, file) {
+                (SearchError::Start(error), Some(file)) => file
+                    .complaint(format!("it cannot be started from: {error}"))
+                    .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
+                (SearchError::Start(error), None) => Complaint::input(error.to_string()),
+                (SearchError::Options(complaint), _) => complaint,
+            })?;
+        self.answer.tell(&target, system, &problem, searched, report::command())
     }
 
-    /// Prints the result, as JSON or as the `summary`, and writes the files that were asked for.
-    fn output(
-        &self,
-        target: &Target,
-        result: ResultJson,
-        history: Vec<Moment>,
-        summary: &str,
-    ) -> Result<(), Complaint> {
-        let result = ResultJson { history, command: report::command(), ..result };
-        if self.json {
-            output::print_json(&result)?;
-        } else {
-            output::print(summary)?;
-        }
-        if let Some(path) = &self.save {
-            output::write_json("--save", path, &result)?;
-        }
-        if let Some(path) = &self.report {
-            report::write("--report", path, &result, target)?;
-        }
-        Ok(())
-    }
-}
-
-/// The exit code for a search that was not cut short by a failure.
-fn code(status: StatusJson) -> u8 {
-    match status {
-        StatusJson::Optimal => 0,
-        StatusJson::Infeasible => 3,
-        StatusJson::Stopped => 4,
-        StatusJson::Error => OTHER,
+    /// Where the search is kept, with all that it takes to run it again.
+    fn kept(&self, path: &Path, system: &SystemJson, problem: &Problem) -> Result<Kept, Complaint> {
+        let problem = ProblemJson::new(system.clone(), problem, Engine::Behaviour);
+        let file = CheckpointFile::new(path, &problem)?;
+        let about = About { problem, command: report::command(), seconds: 0.0, history: Vec::new() };
+        Ok(Kept { file, interval: self.checkpoint_interval, about })
     }
 }

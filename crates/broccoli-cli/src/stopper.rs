@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use broccoli_core::search::{Stop, StopReason};
 
-use crate::complaint::{Complaint, note};
+use crate::complaint::{Complaint, clear_screen, note};
 
 const GO_ON: u8 = 0;
 const TIME_IS_UP: u8 = 1;
@@ -30,6 +30,7 @@ impl Stopper {
         let interrupted = Arc::clone(&flag);
         ctrlc::set_handler(move || {
             if interrupted.swap(INTERRUPTED, Relaxed) == INTERRUPTED {
+                clear_screen();
                 std::process::exit(SIGNALLED);
             }
             note(format_args!("stopping; once more to end at once"));

@@ -47,6 +47,17 @@ impl<C: Fn() -> f64> History<C> {
         History { clock, queries: 0, moments: Vec::new() }
     }
 
+    /// Goes on with an earlier history.
+    pub fn after(mut self, earlier: Vec<Moment>) -> Self {
+        self.moments = earlier;
+        self
+    }
+
+    /// Everything so far, in order.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
     /// Everything that was kept, in order.
     pub fn into_moments(self) -> Vec<Moment> {
         self.moments

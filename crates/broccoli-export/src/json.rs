@@ -320,6 +320,9 @@ pub struct ResultJson {
     pub seconds: f64,
     /// The engine's name.
     pub engine: String,
+    /// How many threads it could use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
     /// When better trees were found and bounds proved, if somebody kept a record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Moment>,
@@ -398,6 +401,7 @@ impl ResultJson {
             trees: statistics.trees,
             seconds,
             engine: String::new(),
+            threads: None,
             stopped_by: None,
             infeasible: None,
             statistics: statistics.into(),

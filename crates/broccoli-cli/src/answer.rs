@@ -1,0 +1,83 @@
+//! What is done with the answer of a search: printed, saved, reported; and the exit code.
+
+use std::path::PathBuf;
+
+use broccoli_core::problem::Problem;
+use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
+use broccoli_export::text;
+use broccoli_problem::Target;
+use clap::Args;
+
+use crate::Done;
+use crate::complaint::{Complaint, OTHER};
+use crate::output;
+use crate::report;
+use crate::running::Searched;
+
+/// The options about the answer.
+#[derive(Debug, Args)]
+pub struct AnswerOptions {
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Write the result to a file, as --json would print it
+    #[arg(long, value_name = "FILE.json")]
+    save: Option<PathBuf>,
+
+    /// Write a report to look at: one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+}
+
+impl AnswerOptions {
+    /// Tells what the search that `command` began has found.
+    pub fn tell(
+        &self,
+        target: &Target,
+        system: SystemJson,
+        problem: &Problem,
+        searched: Searched,
+        command: Vec<String>,
+    ) -> Done {
+        let Searched { found, seconds, threads, explanation, history } = searched;
+        let (result, summary) = match &found {
+            Ok(outcome) => {
+                let why = explanation.as_ref().map(|why| text::explanation(problem, why));
+                let result = ResultJson::new(system, problem, outcome, seconds);
+                let summary = text::outcome(problem, outcome, seconds) + &why.unwrap_or_default();
+                (result.explained(explanation.as_ref()), summary)
+            }
+            Err(failure) => {
+                let result = ResultJson::failed(system, problem, failure, seconds);
+                (result, text::failure(problem, failure, seconds))
+            }
+        };
+        let result = ResultJson { history, command, threads: Some(threads), ..result };
+        if self.json {
+            output::print_json(&result)?;
+        } else {
+            output::print(&summary)?;
+        }
+        if let Some(path) = &self.save {
+            output::write_json("--save", path, &result)?;
+        }
+        if let Some(path) = &self.report {
+            report::write("--report", path, &result, target)?;
+        }
+        match found {
+            Ok(outcome) => Ok(code(outcome.status.into())),
+            Err(failure) => Err(Complaint::other(failure.to_string())),
+        }
+    }
+}
+
+/// The exit code for a search that was not cut short by a failure.
+fn code(status: StatusJson) -> u8 {
+    match status {
+        StatusJson::Optimal => 0,
+        StatusJson::Infeasible => 3,
+        StatusJson::Stopped => 4,
+        StatusJson::Error => OTHER,
+    }
+}

@@ -1,0 +1,174 @@
+//! A search in a file: what `--checkpoint` writes and `broccoli resume` reads.
+//!
+//! A file begins with [`MAGIC`], the version of the format and the length of what follows; at its end is
+//! the CRC-32 of all before. In between are a description in JSON, with the problem as in a result, and
+//! the search itself in postcard. It is replaced as a whole or not at all: written beside, flushed to the
+//! disk, renamed.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use broccoli_core::search::Checkpoint;
+use broccoli_export::history::Moment;
+use broccoli_export::json::ProblemJson;
+use serde::{Deserialize, Serialize};
+
+use crate::complaint::Complaint;
+
+const MAGIC: &[u8] = b"broccoli checkpoint\n";
+/// To be counted up whenever what is written changes, that of the core included.
+const VERSION: u32 = 1;
+const HEAD: usize = MAGIC.len() + 4 + 8;
+const CHECKSUM: usize = 4;
+
+/// What a search is about, and how it went so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct About {
+    pub problem: ProblemJson,
+    /// The command that began the search.
+    pub command: Vec<String>,
+    pub seconds: f64,
+    pub history: Vec<Moment>,
+}
+
+/// A file for the checkpoints of a search.
+#[derive(Clone, Debug)]
+pub struct CheckpointFile {
+    path: PathBuf,
+    /// Whether it holds an earlier checkpoint of this search.
+    is_ours: bool,
+}
+
+impl CheckpointFile {
+    /// A file that does not exist yet.
+    pub fn new(path: &Path, problem: &ProblemJson) -> Result<Self, Complaint> {
+        let file = CheckpointFile { path: path.to_owned(), is_ours: false };
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(match file.read() {
+                Ok((about, _)) if about.problem == *problem => {
+                    Complaint::input(format!("--checkpoint {path:?} holds a search for this problem already"))
+                        .help("`broccoli resume` with this file goes on with it; delete it to begin anew")
+                }
+                Ok((about, _)) => Complaint::input(format!(
+                    "--checkpoint {path:?} holds a search for another problem, on {}, and is not overwritten",
+                    about.problem.system.name()
+                )),
+                Err(_) => Complaint::input(format!(
+                    "--checkpoint {path:?} exists, is not a checkpoint that can be read, and is not overwritten"
+                )),
+            });
+        }
+        if !file.directory().is_dir() {
+            return Err(Complaint::input(format!(
+                "--checkpoint {path:?}: the folder {:?} does not exist",
+                file.directory()
+            )));
+        }
+        Ok(file)
+    }
+
+    /// A file with a checkpoint, and what is in it.
+    pub fn open(path: &Path) -> Result<(Self, About, Checkpoint), Complaint> {
+        // What is replaced later is the file itself, not a link to it.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let file = CheckpointFile { path, is_ours: true };
+        let (about, checkpoint) = file.read().map_err(|what| file.complaint(what))?;
+        Ok((file, about, checkpoint))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A complaint about the file.
+    pub fn complaint(&self, what: impl std::fmt::Display) -> Complaint {
+        Complaint::input(format!("FILE, {:?}: {what}", self.path))
+    }
+
+    fn directory(&self) -> &Path {
+        match self.path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        }
+    }
+
+    fn read(&self) -> Result<(About, Checkpoint), String> {
+        let unreadable = |error: io::Error| format!("it cannot be read: {error}");
+        // A device or a pipe might never end.
+        if !fs::metadata(&self.path).map_err(unreadable)?.is_file() {
+            return Err("it is not a file".to_owned());
+        }
+        decode(&fs::read(&self.path).map_err(unreadable)?)
+    }
+
+    /// Replaces what is in the file.
+    pub fn write(&mut self, about: &About, checkpoint: &Checkpoint) -> io::Result<()> {
+        let bytes = encode(about, checkpoint)?;
+        let mut partial = self.partial()?;
+        partial.write_all(&bytes)?;
+        partial.as_file().sync_all()?;
+        // The first time, a file that somebody else has put there meanwhile stays as it is.
+        let renamed =
+            if self.is_ours { partial.persist(&self.path) } else { partial.persist_noclobber(&self.path) };
+        renamed.map_err(|error| error.error)?;
+        self.is_ours = true;
+        // On other systems folders cannot be flushed.
+        if cfg!(unix) { File::open(self.directory())?.sync_all() } else { Ok(()) }
+    }
+
+    /// Whether anything could be written: better known at the start than when it is needed.
+    pub fn check(&self) -> io::Result<()> {
+        self.partial().map(drop)
+    }
+
+    /// The search is over.
+    pub fn remove(&self) -> io::Result<()> {
+        if self.is_ours { fs::remove_file(&self.path) } else { Ok(()) }
+    }
+
+    fn partial(&self) -> io::Result<tempfile::NamedTempFile> {
+        tempfile::Builder::new().prefix(".broccoli-").suffix(".partial").tempfile_in(self.directory())
+    }
+}
+
+fn encode(about: &About, checkpoint: &Checkpoint) -> io::Result<Vec<u8>> {
+    let contents = postcard::to_stdvec(&(serde_json::to_string(about)?, checkpoint));
+    let contents = contents.map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(HEAD + contents.len() + CHECKSUM);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(contents.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&contents);
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+    Ok(bytes)
+}
+
+/// What is in a file, or what is wrong with it.
+fn decode(bytes: &[u8]) -> Result<(About, Checkpoint), String> {
+    const CUT_SHORT: &str = "it is cut short";
+    const DAMAGED: &str = "it is damaged";
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a checkpoint")?;
+    let (version, rest) = rest.split_first_chunk().ok_or(CUT_SHORT)?;
+    let version = u32::from_le_bytes(*version);
+    if version != VERSION {
+        return Err(format!(
+            "it is a checkpoint of version {version}, and this program reads version {VERSION} only"
+        ));
+    }
+    let (length, rest) = rest.split_first_chunk().ok_or(CUT_SHORT)?;
+    let contents = rest.len().checked_sub(CHECKSUM).ok_or(CUT_SHORT)?;
+    match u64::from_le_bytes(*length) {
+        length if length > contents as u64 => return Err(CUT_SHORT.to_owned()),
+        length if length < contents as u64 => return Err(format!("{DAMAGED}: it is too long")),
+        _ => {}
+    }
+    let (checked, checksum) = bytes.split_last_chunk().ok_or(CUT_SHORT)?;
+    if crc32fast::hash(checked) != u32::from_le_bytes(*checksum) {
+        return Err(format!("{DAMAGED}: its checksum is wrong"));
+    }
+    let (about, checkpoint): (String, Checkpoint) =
+        postcard::from_bytes(&rest[..contents]).map_err(|error| format!("{DAMAGED}: {error}"))?;
+    let about = serde_json::from_str(&about).map_err(|error| format!("{DAMAGED}: {error}"))?;
+    Ok((about, checkpoint))
+}

@@ -1,0 +1,232 @@
+//! Runs a search: when to stop, how many threads, what is shown and what is kept.
+
+use std::cell::RefCell;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use broccoli_blackbox::Watch;
+use broccoli_core::problem::{Problem, SystemFactory};
+use broccoli_core::search::{
+    Checkpoint, Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Statistics,
+    Status, StopReason, explain,
+};
+use broccoli_core::tree::Tree;
+use broccoli_export::history::{History, Moment};
+use broccoli_problem::Target;
+use clap::Args;
+
+use crate::checkpoint::{About, CheckpointFile};
+use crate::complaint::Complaint;
+use crate::keeper::FileKeeper;
+use crate::numbers::{time_span, whole};
+use crate::progress::{How, Known, Progress};
+use crate::stopper::Stopper;
+use crate::target::short_check;
+
+/// The most threads that can be asked for.
+const MOST_THREADS: u64 = 1024;
+/// After how many queries threads are started if the system is foreign, and a query may take long.
+const FOREIGN_THREADS_AFTER: u64 = 1_000;
+
+/// The options about a run, which a run that goes on with a search has anew.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// Use up to T threads; the answer does not depend on it [default: one for each core]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = whole::<usize>(1..=MOST_THREADS))]
+    threads: Option<usize>,
+
+    /// Stop after this time, such as 500ms, 30s, 5min or 2h, with the best so far
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_span)]
+    time_limit: Option<Duration>,
+
+    /// Stop after N queries, with the best so far; with one thread the same N always gives the same result
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(0..=u64::MAX))]
+    query_limit: Option<u64>,
+
+    /// Stop at the first tree that reaches the goal, or survives the whole horizon
+    #[arg(long)]
+    first: bool,
+
+    /// Do not try a foreign system for a moment before relying on it
+    #[arg(long)]
+    no_check: bool,
+
+    /// Show progress even if standard error is not a terminal; as JSON, write events for programs
+    #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "text", hide_possible_values = true)]
+    progress: Option<How>,
+}
+
+/// What to search, and from where.
+#[derive(Default)]
+pub struct Plan {
+    /// None leaves the choice to the library.
+    pub engine: Option<Engine>,
+    pub any_optimal: bool,
+    pub gap: Option<f64>,
+    pub start: Option<Tree>,
+    /// The most bytes for what the system has answered.
+    pub cache: Option<usize>,
+    /// An earlier search to go on with, instead of all that.
+    pub resumed: Option<Checkpoint>,
+}
+
+/// Where checkpoints go.
+pub struct Kept {
+    pub file: CheckpointFile,
+    pub interval: Duration,
+    pub about: About,
+}
+
+/// A search that has ended.
+pub struct Searched {
+    pub found: Result<Outcome, Box<Failure>>,
+    /// How long it took, those runs included that were gone on with.
+    pub seconds: f64,
+    pub threads: usize,
+    /// Which of several initial states are to blame if no tree exists.
+    pub explanation: Option<Explanation>,
+    /// When better trees were found and bounds proved.
+    pub history: Vec<Moment>,
+}
+
+impl RunOptions {
+    /// Runs a search.
+    pub fn run(
+        &self,
+        target: &Target,
+        problem: &Problem,
+        plan: Plan,
+        kept: Option<Kept>,
+    ) -> Result<Searched, SearchError> {
+        let asked = &target.search;
+        let time_limit = self.time_limit.or(asked.time_limit);
+        let factory = Watch::new(&*target.factory, &target.name);
+        let started = Instant::now();
+        let earlier = kept.as_ref().map_or(0.0, |kept| kept.about.seconds);
+        let clock = move || earlier + started.elapsed().as_secs_f64();
+        let moments = kept.as_ref().map_or_else(Vec::new, |kept| kept.about.history.clone());
+        let history = RefCell::new(History::new(Box::new(clock) as _).after(moments));
+        let known = Known::new(problem.objective(), time_limit, plan.resumed.as_ref());
+        let threads = self.threads();
+
+        let engine = plan.engine.unwrap_or(Engine::Behaviour);
+        let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
+        if let Some(queries) = self.query_limit.or(asked.query_limit) {
+            search = search.query_limit(queries);
+        }
+        if self.first || asked.first {
+            search = search.first();
+        }
+        if target.is_foreign {
+            search = search.threads_after(FOREIGN_THREADS_AFTER);
+        }
+        let stopper = Stopper::new(time_limit)?;
+        if target.is_foreign
+            && !self.no_check
+            && let Err(error) = short_check(target, problem)
+        {
+            let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
+            return Ok(Searched {
+                found: Err(Box::new(failure)),
+                seconds: earlier,
+                threads: threads.get(),
+                explanation: None,
+                history: history.into_inner().into_moments(),
+            });
+        }
+        let mut progress = Progress::start(self.progress, io::stderr().is_terminal(), known);
+        let mut keeper =
+            kept.map(|kept| FileKeeper::new(kept.file, kept.interval, kept.about, &history, Box::new(clock)));
+        if let Some(keeper) = &mut keeper {
+            search = search.keeper(keeper);
+        }
+        let mut observer = |event: Event<'_>| {
+            history.borrow_mut().notify(event);
+            if let Some(progress) = &mut progress {
+                progress.notify(event);
+            }
+        };
+        let found = search.observer(&mut observer).stop(&stopper).run();
+        let seconds = clock();
+        let explanation = match &found {
+            Ok(Outcome { status: Status::Infeasible, statistics, .. })
+                if problem.initial_states().len() > 1 =>
+            {
+                // About as much again, but not less than is soon done.
+                let queries = statistics.queries.max(10_000);
+                Some(explain(problem, &factory, queries, Some(&stopper)))
+            }
+            _ => None,
+        };
+        drop(progress);
+        if let Some(keeper) = keeper {
+            keeper.end(found.as_ref().is_ok_and(|outcome| is_answer(outcome.status)));
+        }
+        let history = history.into_inner().into_moments();
+        Ok(Searched { found, seconds, threads: threads.get(), explanation, history })
+    }
+
+    fn threads(&self) -> NonZeroUsize {
+        let cores = || std::thread::available_parallelism().ok();
+        self.threads.and_then(NonZeroUsize::new).or_else(cores).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
+/// Whether there is nothing to go on with: a gap that was asked for is reached once and for all.
+fn is_answer(status: Status) -> bool {
+    matches!(status, Status::Optimal | Status::Infeasible | Status::Stopped(StopReason::Gap))
+}
+
+impl Plan {
+    fn search<'a>(
+        self,
+        problem: &'a Problem,
+        factory: &'a dyn SystemFactory,
+        kept: Option<&Kept>,
+    ) -> Result<Search<'a>, SearchError> {
+        let mut search = Search::new(problem, factory);
+        if let Some(checkpoint) = self.resumed {
+            return search.resume(checkpoint).map_err(|error| match kept {
+                Some(kept) => kept.file.complaint(error).into(),
+                None => Complaint::input(error.to_string()).into(),
+            });
+        }
+        if let Some(engine) = self.engine {
+            search = search.engine(engine);
+        }
+        if self.any_optimal {
+            search = search.any_optimal();
+        }
+        if let Some(bytes) = self.cache {
+            search = search.cache(bytes);
+        }
+        if let Some(gap) = self.gap {
+            search = search.gap(gap);
+        }
+        if let Some(tree) = self.start {
+            search = search.start(tree)?;
+        }
+        Ok(search)
+    }
+}
+
+/// Why a search could not be run.
+pub enum SearchError {
+    /// The options do not fit together, or something else is wrong.
+    Options(Complaint),
+    /// The tree to start from is not one of those that are searched.
+    Start(StartError),
+}
+
+impl From<Complaint> for SearchError {
+    fn from(complaint: Complaint) -> Self {
+        SearchError::Options(complaint)
+    }
+}
+
+impl From<StartError> for SearchError {
+    fn from(error: StartError) -> Self {
+        SearchError::Start(error)
+    }
+}
