@@ -35,7 +35,7 @@ fn limits_end_a_search_with_exit_4() {
 #[test]
 fn the_same_query_limit_gives_the_same_result() {
     let limited = || {
-        let mut object = json(&run(&with(&["--query-limit", "20000"])));
+        let mut object = json(&run(&with(&["--query-limit", "20000", "--threads", "1"])));
         object["seconds"] = 0.into();
         for moment in object["history"].as_array_mut().unwrap() {
             moment["seconds"] = 0.into();

@@ -54,7 +54,7 @@ pub fn report(arguments: &[&str], output: &Output) -> String {
 pub fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = without_history(line);
-        let line = ["queries", "trees", "traces", "seconds"].iter().fold(line, without_number);
+        let line = ["queries", "trees", "traces", "seconds", "threads"].iter().fold(line, without_number);
         let line = without_statistics(line);
         if let Some((_, purpose)) = line.split_once(" more to ") {
             return format!("         … more to {purpose}\n");
