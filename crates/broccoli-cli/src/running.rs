@@ -52,7 +52,7 @@ pub struct RunOptions {
     #[arg(long)]
     no_check: bool,
 
-    /// Show progress even if standard error is not a terminal; as JSON, write events for programs
+    /// Show progress even if standard error is not a terminal; `--progress json` writes events for programs
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "text", hide_possible_values = true)]
     progress: Option<How>,
 }
@@ -153,8 +153,8 @@ impl RunOptions {
             Ok(Outcome { status: Status::Infeasible, statistics, .. })
                 if problem.initial_states().len() > 1 =>
             {
-                // About as much again, but not less than is soon done.
-                let queries = statistics.queries.max(10_000);
+                // Some more than the search took, but not less than is soon done.
+                let queries = statistics.queries.saturating_mul(2).max(10_000);
                 Some(explain(problem, &factory, queries, Some(&stopper)))
             }
             _ => None,

@@ -112,7 +112,7 @@ fn engines() {
     assert_snapshot!(messages(&[
         &["solve", "mountain-car", "--engine", "magic"],
         &["solve", "mountain-car", "--engine", "exhaustive", "--no-pruning"],
-        &["solve", "mountain-car", "--threads", "4"],
+        &["solve", "mountain-car", "--threads", "0"],
         &["solve", "mountain-car", "--cache", "64"],
         &["solve", "mountain-car", "--cache", "-1GiB"],
         &["solve", "mountain-car", "--cache", "1GiB", "--engine", "exhaustive"],

@@ -61,7 +61,7 @@ impl Dice {
 }
 
 /// Begins a search and ends it with `signal` at random moments, so many times, resuming it each time; and
-/// then lets it come to its end. If it ends before, it begins again. Returns how often it was ended.
+/// then lets it come to its end. If it ends before, it begins again.
 fn pieced(signal: &str, threads: &str, times: u32, whole: &Value) {
     let (directory, file) = place();
     let options = ["--json", "--threads", threads, "--checkpoint-interval", "20ms"];

@@ -175,7 +175,7 @@ fn json_comes_alone_on_standard_output() {
 #[test]
 fn any_optimal_tree_will_do() {
     // With several initial states there is a pass that only chooses one of the best trees.
-    let several = ["solve", "cartpole", "--samples", "5", "--json"];
+    let several = ["solve", "cartpole", "--samples", "5", "--json", "--threads", "1"];
     let [one, any] = [&several[..], &[&several[..], &["--any-optimal"]].concat()[..]]
         .map(|arguments| json(&run(arguments)));
     for key in ["status", "value", "bound", "size", "queries"] {
