@@ -42,6 +42,7 @@ pub(crate) enum Set {
     Engines,
     Depth4,
     Growth,
+    Threads,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +58,7 @@ impl Set {
             Set::Engines => "engines",
             Set::Depth4 => "depth4",
             Set::Growth => "growth",
+            Set::Threads => "threads",
         }
     }
 
@@ -67,6 +69,7 @@ impl Set {
             Set::Engines => read(include_str!("../instances/engines.toml")),
             Set::Depth4 => read(include_str!("../instances/depth4.toml")),
             Set::Growth => growth::cases(),
+            Set::Threads => read(include_str!("../instances/threads.toml")),
         };
         cases.with_context(|| format!("instances/{}.toml", self.name()))
     }

@@ -15,6 +15,7 @@ mod measure;
 mod output;
 mod paper;
 mod report;
+mod threads;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,8 @@ enum Benchmark {
     Growth(growth::Arguments),
     /// What a step of a foreign system costs beside its own work.
     Blackbox(blackbox::Arguments),
+    /// One thread against several.
+    Threads(threads::Arguments),
     /// One search; the others run it as a process that they can kill.
     #[command(hide = true)]
     One(child::Arguments),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Benchmark::Depth4(arguments) => depth4::run(&arguments),
         Benchmark::Growth(arguments) => growth::run(&arguments),
         Benchmark::Blackbox(arguments) => blackbox::run(&arguments),
+        Benchmark::Threads(arguments) => threads::run(&arguments),
         Benchmark::One(arguments) => child::run(&arguments),
     };
     match done {

@@ -42,7 +42,7 @@ pub(crate) fn header(title: &str) -> String {
     let load = machine::load().map(|load| format!("- load average before: {load}\n")).unwrap_or_default();
     format!(
         "# {title}\n\n\
-         - machine: {}, one thread\n\
+         - machine: {}\n\
          {load}\
          - date: {}\n\
          - command: `{}`\n\
