@@ -1,5 +1,6 @@
 //! Black boxes that misbehave: what every engine says about them, and that nothing found is lost.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -7,8 +8,9 @@ use broccoli_core::problem::{
     ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
     Thresholds, Verdict,
 };
-use broccoli_core::search::{Engine, Event, Failure, Solution, Statistics};
+use broccoli_core::search::{Checkpoint, Engine, Event, Failure, Keeper, Search, Solution, Statistics};
 use broccoli_core::tree::Trace;
+use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::wall::{WITH_CACHES, Way, search};
 
 /// What is wrong with a [`Token`].
@@ -305,5 +307,84 @@ fn a_system_that_is_not_deterministic() {
                        3 steps, but when it ran again it was better";
         let survive = problem_of_depth(0, Objective::survive(20));
         assert_eq!(stuck(way, &survive, 4), (message.to_owned(), Some(3)), "{way:?}");
+    }
+}
+
+/// A MountainCar that fails at the `fails_at`th step of all cars together.
+struct FailingCar {
+    car: Box<dyn System>,
+    steps: Arc<AtomicU64>,
+    fails_at: u64,
+    panics: bool,
+}
+
+impl System for FailingCar {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.car.reset(initial, observation)
+    }
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        if self.steps.fetch_add(1, Relaxed) + 1 == self.fails_at {
+            assert!(!self.panics, "out of petrol");
+            return Err(SystemError::new("out of petrol"));
+        }
+        self.car.step(action, observation)
+    }
+    fn come_back(&self) -> ComeBack {
+        self.car.come_back()
+    }
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        self.car.save(state)
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        self.car.restore(state)
+    }
+}
+
+/// Keeps the last checkpoint only.
+#[derive(Default)]
+struct Last(Option<Checkpoint>);
+
+impl Keeper for Last {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        self.0 = Some(checkpoint.clone());
+    }
+}
+
+/// One car of several fails: the search ends, says where, keeps its best tree, and can be resumed.
+#[test]
+fn one_worker_fails() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    let whole = Search::new(&problem, &MOUNTAIN_CAR).run().expect("no fault");
+    for (threads, panics, fails_at) in
+        [(1, false, 90_000), (1, true, 90_000), (2, false, 90_000), (3, true, 120_000)]
+    {
+        let steps = Arc::new(AtomicU64::new(0));
+        let factory = || {
+            let (car, steps) = (MOUNTAIN_CAR.make()?, Arc::clone(&steps));
+            Ok(Box::new(FailingCar { car, steps, fails_at, panics }) as Box<dyn System>)
+        };
+        let threads = NonZeroUsize::new(threads).expect("at least one");
+        let (mut last, mut best) = (Last::default(), None);
+        let mut observer = |event: Event<'_>| {
+            if let Event::Improved(better) = event {
+                best = Some((better.value, better.size));
+            }
+        };
+        let search = Search::new(&problem, &factory).threads(threads).threads_after(1_000);
+        let failure = search.observer(&mut observer).keeper(&mut last).run().expect_err("a car fails");
+        let said = failure.to_string();
+        assert!(said.contains("step ") && said.contains("from initial state 0"), "{said}");
+        assert!(said.ends_with("out of petrol"), "{said}");
+        assert_eq!(matches!(failure.error, RunError::Panic { .. }), panics, "{said}");
+        let kept = failure.best.map(|best| (best.value, best.tree.size()));
+        assert_eq!(kept, best, "{threads} threads");
+
+        let checkpoint = last.0.expect("a failed search is kept");
+        let resumed = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint).expect("its own").run();
+        let resumed = resumed.expect("no fault");
+        assert_eq!((resumed.status, &resumed.best), (whole.status, &whole.best), "{threads} threads");
     }
 }
