@@ -130,3 +130,23 @@ fn mistakes_are_shown_where_they_are() {
     all += &show("", &["solve", "other.toml"]);
     assert_snapshot!(all);
 }
+
+/// The problem file that a report offers gives the answer of the result.
+#[test]
+fn a_result_as_a_problem_file_has_the_same_answer() {
+    let folder = TempDir::new().expect("a folder");
+    for arguments in [
+        &["mountain-car", "--samples", "3", "--step", "0.1,0.01"][..],
+        &["cartpole", "--thresholds", "7", "--depth", "1", "--horizon", "300"],
+        &["pendulum", "--nodes", "2"],
+    ] {
+        let saved = json(&run(&[&["solve", "--json"], arguments].concat()));
+        let problem = serde_json::from_value(saved["problem"].clone()).expect("the problem of a result");
+        let path = folder.path().join("again.toml");
+        fs::write(&path, broccoli_export::problem_file::toml(&problem)).expect("written");
+        let again = json(&run(&["solve", text(&path), "--json"]));
+        for key in ["status", "value", "size", "tree", "problem"] {
+            assert_eq!(again[key], saved[key], "{arguments:?}: {key}");
+        }
+    }
+}

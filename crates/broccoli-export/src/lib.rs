@@ -30,6 +30,7 @@ pub mod json;
 pub mod names;
 pub mod number;
 pub mod policy;
+pub mod problem_file;
 pub mod proof;
 pub mod report;
 pub mod saved;

@@ -152,8 +152,8 @@
     save.hidden = false;
     save.addEventListener("click", () => {
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([byId("problem").textContent], { type: "application/json" }));
-      link.download = "problem.json";
+      link.href = URL.createObjectURL(new Blob([byId("problem").textContent], { type: "application/toml" }));
+      link.download = "problem.toml";
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     });

@@ -7,6 +7,7 @@ use super::observed::{Observed, Visits};
 use crate::drawing::{Layout, escaped};
 use crate::json::{ObjectiveJson, ResultJson};
 use crate::number::{counted, duration, grouped};
+use crate::problem_file;
 use crate::simulation::Run;
 
 /// A problem with more characters than this is not put into the page.
@@ -189,15 +190,15 @@ pub(super) fn command(result: &ResultJson) -> String {
 
 /// The whole problem, to be looked at and saved.
 pub(super) fn problem(result: &ResultJson) -> String {
-    let json = serde_json::to_string_pretty(&result.problem).unwrap_or_default();
-    if json.len() > LARGEST_PROBLEM {
+    let toml = problem_file::toml(&result.problem);
+    if toml.len() > LARGEST_PROBLEM {
         return "<p class=\"note\">The problem is too large to be shown here; the result holds it.</p>"
             .to_owned();
     }
-    let lines: String = json.lines().map(|line| escaped(line) + "\n").collect();
+    let lines: String = toml.lines().map(|line| escaped(line) + "\n").collect();
     format!(
-        "<p><button id=\"save\" type=\"button\" hidden>Save the problem as a file</button></p>\
-         <details><summary>The whole problem</summary><pre id=\"problem\" tabindex=\"0\">{lines}</pre></details>"
+        "<p><button id=\"save\" type=\"button\" hidden>Save the problem file</button></p>\
+         <details><summary>The problem file</summary><pre id=\"problem\" tabindex=\"0\">{lines}</pre></details>"
     )
 }
 
