@@ -33,7 +33,8 @@ const FOREIGN_THREADS_AFTER: u64 = 1_000;
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Use up to T threads; the answer does not depend on it [default: one for each core]
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = whole::<usize>(1..=MOST_THREADS))]
+    #[arg(long, value_name = "T", env = "BROCCOLI_THREADS", hide_env_values = true,
+          allow_hyphen_values = true, value_parser = whole::<usize>(1..=MOST_THREADS))]
     threads: Option<usize>,
 
     /// Stop after this time, such as 500ms, 30s, 5min or 2h, with the best so far

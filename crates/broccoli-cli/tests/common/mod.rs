@@ -4,10 +4,11 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
-/// The command, without what the terminal of the tests could change.
+/// The command, without what the terminal of the tests could change; with one thread, because with more the
+/// number of queries differs from run to run.
 pub fn broccoli(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_broccoli"));
-    command.args(arguments).env_remove("COLUMNS");
+    command.args(arguments).env_remove("COLUMNS").env("BROCCOLI_THREADS", "1");
     command
 }
 
