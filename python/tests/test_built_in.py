@@ -37,10 +37,13 @@ CASES: list[tuple[list[str], dict[str, Any]]] = [
 def test_answers_are_those_of_the_command_line(arguments: list[str], given: dict[str, Any]) -> None:
     """Status, value, bound, tree and every count are equal."""
     ran = subprocess.run(
-        [str(CLI), "solve", *arguments, "--json"], capture_output=True, text=True, check=False
+        [str(CLI), "solve", *arguments, "--threads", "1", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     expected = json.loads(ran.stdout)
-    outcome = broccoli.synthesize(arguments[0], **given)
+    outcome = broccoli.synthesize(arguments[0], threads=1, **given)
     tree = json.loads(outcome.tree.to_json()) if outcome.tree else None
     assert (outcome.status, outcome.value, outcome.bound) == tuple(
         expected[k] for k in ("status", "value", "bound")
