@@ -18,15 +18,20 @@ pub(super) struct Transitions {
 }
 
 impl Transitions {
-    /// Counts a transition, or takes its count back.
+    /// Counts a transition.
     #[inline]
-    pub(super) fn count(&mut self, step: u64, cost: Cost, by: i64) {
-        let step = step.min(MOST_STEPS) as usize;
+    pub(super) fn count(&mut self, step: u64, cost: Cost) {
+        let (step, cost) = place(step, cost);
         if step >= self.counts.len() {
             self.counts.resize(step + step / 2 + 1, [0; COSTS]);
         }
-        let count = &mut self.counts[step][(cost as usize).min(COSTS - 1)];
-        *count = count.wrapping_add_signed(by);
+        self.counts[step][cost] += 1;
+    }
+
+    /// Takes back the count of a transition that was not asked for after all.
+    pub(super) fn take_back(&mut self, step: u64, cost: Cost) {
+        let (step, cost) = place(step, cost);
+        self.counts[step][cost] -= 1;
     }
 
     /// Adds what another walk has counted.
@@ -60,4 +65,10 @@ impl Transitions {
         let counted = self.counts.iter().zip(0..).filter(|(_, step)| steps.contains(step));
         Some(counted.map(|(by_cost, _)| by_cost[..costs].iter().sum::<u64>()).sum())
     }
+}
+
+/// Where a transition is counted.
+#[inline]
+fn place(step: u64, cost: Cost) -> (usize, usize) {
+    (step.min(MOST_STEPS) as usize, (cost as usize).min(COSTS - 1))
 }

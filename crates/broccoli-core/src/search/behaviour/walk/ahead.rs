@@ -1,0 +1,182 @@
+//! Going on: the next step of a trace, forced or chosen, the end of a trace, and what is allowed.
+
+use super::{Ask, Frame, Incumbent, Walk};
+use crate::problem::Objective;
+use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::labels::Slot;
+use crate::search::behaviour::version_space::Cost;
+
+impl<S: Store> Walk<S> {
+    /// How many nodes a behaviour may need whose value is at best `value`.
+    #[inline]
+    pub(super) fn allowance(&self, value: u64) -> Option<Cost> {
+        let Some(Incumbent { value: best, size, is_weak }) = self.incumbent else {
+            return Some(self.job.nodes);
+        };
+        let gap = self.job.gap;
+        let enough = if gap > 0.0 { self.objective.within_gap(best, gap) } else { best };
+        if value == best && enough == best {
+            if is_weak { Some(size) } else { size.checked_sub(1) }
+        } else {
+            self.objective.is_better(value, enough).then_some(self.job.nodes)
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_allowed(&self, allowance: Option<Cost>) -> bool {
+        allowance.is_some_and(|most| self.space.cost() <= most)
+    }
+
+    /// The allowance for one more step of the present trace, if the behaviour is within it.
+    #[inline]
+    pub(super) fn allowance_for_step(&self) -> Option<Cost> {
+        let allowance = match self.objective {
+            Objective::Reach { horizon } if self.at.steps >= horizon => None,
+            Objective::Reach { .. } => self.allowance(self.at.worst.max(self.at.steps + 1)),
+            Objective::Survive { .. } => self.allowance(self.at.worst),
+        };
+        allowance.filter(|&most| self.space.cost() <= most)
+    }
+
+    /// In a running trace: the next step, forced or chosen.
+    #[inline]
+    pub(super) fn act(&mut self, cell: &[u16]) -> Ask {
+        let is_reach = matches!(self.objective, Objective::Reach { .. });
+        if !is_reach && self.at.steps == self.at.worst {
+            return self.complete_trace();
+        }
+        let Some(most) = self.allowance_for_step() else {
+            self.counts.bound += 1;
+            return self.fail();
+        };
+        if self.is_suspended || self.at.steps >= self.job.round.cut {
+            return self.leave(cell);
+        }
+        let (mark, action) = self.choose_action(cell, most);
+        self.step(Ask::Step { mark, action })
+    }
+
+    /// The action in a cell, forced or chosen, and whether another one may be possible.
+    #[inline]
+    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
+        match self.find(cell) {
+            (_, Some(label)) => (false, usize::from(label)),
+            (slot, None) => self.branch(cell, slot, most),
+        }
+    }
+
+    /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
+    /// it.
+    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
+        let within = most.min(self.job.round.nodes);
+        let first = (0..self.actions).find(|&label| {
+            // If no other label is possible the last one is, and need not be looked at twice.
+            let is_last = label + 1 == self.actions;
+            (is_last || !self.space.refutes(cell, label, within, 0)) && self.give(cell, slot, label, within)
+        });
+        debug_assert!(first.is_some(), "a tree that agrees with the behaviour has a label for every cell");
+        let first = first.unwrap_or_default();
+        let next = if within < most {
+            self.label_from(0, first)
+        } else {
+            (first + 1..self.actions).find(|&label| !self.space.refutes(cell, label, most, 1))
+        };
+        if within == most {
+            self.counts.unrealisable += u64::from(next.unwrap_or(self.actions)) - 1;
+        }
+        if let Some(next) = next {
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at: self.at });
+        }
+        (next.is_some(), usize::from(first))
+    }
+
+    /// The label from `from` on, other than `first`, if there is one.
+    pub(super) fn label_from(&self, from: u16, first: u16) -> Option<u16> {
+        let label = if from == first { from + 1 } else { from };
+        (label < self.actions).then_some(label)
+    }
+
+    /// Gives a cell a label, if that is possible within `most` nodes; says whether.
+    pub(super) fn give(&mut self, cell: &[u16], slot: Slot, label: u16, most: Cost) -> bool {
+        if !self.space.push(cell, label) {
+            return false;
+        }
+        if self.space.cost() > most {
+            self.space.pop();
+            return false;
+        }
+        self.counts.realisable += 1;
+        self.set_label(cell, slot, label);
+        true
+    }
+
+    /// Where the label of a cell is, or would be; and the label, if it has one.
+    #[inline]
+    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u16>) {
+        let space = &self.space;
+        self.labels.find(cell, |index| (space.point(index), space.label(index)))
+    }
+
+    /// Writes the label of the point just pushed.
+    pub(super) fn set_label(&mut self, cell: &[u16], mut slot: Slot, label: u16) {
+        let index = self.slots.len();
+        if self.labels.is_full() {
+            let space = &self.space;
+            self.slots = self.labels.grow((0..index).map(|index| space.point(index)));
+            slot = self.find(cell).0;
+        }
+        self.labels.set(slot, label, index);
+        self.slots.push(slot);
+        self.labelled_at.push(self.at.steps);
+    }
+
+    /// Counts one more step of the present trace, which is asked for.
+    #[inline]
+    pub(super) fn step(&mut self, ask: Ask) -> Ask {
+        self.at.steps += 1;
+        if self.job.is_counted {
+            self.transitions.count(self.at.steps, self.space.cost());
+        }
+        self.is_canonical = match (self.incumbent, self.objective) {
+            (Some(Incumbent { value, size, is_weak: true }), objective) => {
+                let best = match objective {
+                    Objective::Reach { .. } => self.at.worst.max(self.at.steps),
+                    Objective::Survive { .. } => self.at.worst,
+                };
+                best == value && self.space.cost() >= size
+            }
+            _ => false,
+        };
+        self.canonical += u64::from(self.is_canonical);
+        ask
+    }
+
+    pub(super) fn complete_trace(&mut self) -> Ask {
+        // The value can only have become worse with this trace.
+        if !self.is_allowed(self.allowance(self.at.worst)) {
+            self.counts.bound += 1;
+            return self.fail();
+        }
+        self.at.trace += 1;
+        if (self.at.trace as usize) < self.order.len() {
+            return self.start_trace();
+        }
+        self.counts.complete += 1;
+        let (value, size) = (self.at.worst, self.space.cost());
+        self.incumbent = Some(Incumbent { value, size, is_weak: false });
+        Ask::Found { value, size }
+    }
+
+    /// Starts the trace, of those that are left, that has failed most.
+    pub(super) fn start_trace(&mut self) -> Ask {
+        let first = self.at.trace as usize;
+        let most_failures = |&place: &usize| {
+            let initial = self.order[place];
+            (self.failures[initial as usize], std::cmp::Reverse(initial))
+        };
+        let place = (first..self.order.len()).max_by_key(most_failures).unwrap_or(first);
+        self.order.swap(first, place);
+        self.at.steps = 0;
+        Ask::Reset { initial: self.order[first] as usize }
+    }
+}

@@ -1,0 +1,341 @@
+//! The walk over behaviours, as a machine that asks for one transition and is told the answer.
+//!
+//! In a labelled cell the action is forced. In any other cell the walk branches over the labels that
+//! keep the behaviour realisable, depth first. A walk that fails goes back to the last cell with an
+//! untried label. Every tree's run is one path of this walk; trees that act alike are the same path.
+//!
+//! The machine knows nothing of systems: it says what to do next ([`Ask`]) and is told what happened,
+//! a verdict and a cell. The places it may come back to are its *marks*, a stack that its driver
+//! mirrors, and its *leaves* (below).
+//!
+//! **Allowance.** The walk looks for behaviours better than its incumbent (value v, size s): a better
+//! value within all the nodes allowed, or the same value with fewer than s nodes. So at any moment
+//! there is an allowance: how many nodes the behaviour may need, given the best value it can still
+//! have; or none, and then it fails. When the walk is done no better behaviour exists.
+//!
+//! **Rounds.** What goes beyond the limits of a [`Round`] is set aside as a *leaf*, and the next round,
+//! with wider limits, goes on from the leaves; so no transition is asked for twice. A `reach` round
+//! limits the steps of a trace: the traces lengthen together, and the first solution found is nearly
+//! the best one. A `survive` round limits the nodes: small trees come first, and of the leaves those
+//! that promise most.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`ahead`] | the next step of a trace, the end of a trace, and what is allowed |
+//! | [`back`] | going back: other labels of earlier cells, leaves, and what is set aside |
+
+mod ahead;
+mod back;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::Store;
+use super::labels::{Labels, Slot};
+use super::leaves::Leaves;
+use super::realise::Labelled;
+use super::transitions::Transitions;
+use super::version_space::{Cost, VersionSpace};
+use crate::problem::{Objective, Problem, Verdict};
+use crate::search::Behaviours;
+
+/// What the driver is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Start a trace from this initial state, and [`Walk::tell`].
+    Reset { initial: usize },
+    /// Set a mark here if `mark`; then apply the action, and [`Walk::tell`].
+    Step { mark: bool, action: usize },
+    /// Drop the `drop` last marks, go back to the last one that is left, drop it too unless `keep`;
+    /// then apply the action, and [`Walk::tell`].
+    Return { drop: usize, keep: bool, action: usize },
+    /// Remember this place as the next leaf of the round, and [`Walk::resume`].
+    Leave,
+    /// Drop the `drop` last marks; remember the place of the last one that is left as the next leaf of
+    /// the round, drop it too unless `keep`; and [`Walk::resume`].
+    LeaveMark { drop: usize, keep: bool },
+    /// A leaf of the last round, given by its index, is the next leaf of this one, too; [`Walk::resume`].
+    Keep { leaf: usize },
+    /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
+    /// action, and [`Walk::tell`].
+    Enter { leaf: usize, mark: bool, action: usize },
+    /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
+    /// it, and [`Walk::resume`].
+    Found { value: u64, size: Cost },
+    /// There is nothing left to do in this round but what was set aside.
+    Done,
+}
+
+/// A cell with labels still to be tried.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// How many cells were labelled when it was reached.
+    labelled: u32,
+    /// The label it had first, and the next one to try.
+    first: u16,
+    next: u16,
+    at: Position,
+}
+
+/// Where a walk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Position {
+    /// Which trace is being run, counted in the order of the walk.
+    pub(super) trace: u32,
+    /// Its steps so far.
+    pub(super) steps: u64,
+    /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
+    /// (`survive`).
+    pub(super) worst: u64,
+}
+
+/// What is set aside for the next round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Round {
+    /// `reach`: traces of so many steps.
+    pub(super) cut: u64,
+    /// Behaviours that need more predicates than this.
+    pub(super) nodes: Cost,
+}
+
+/// What a walk is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// The most predicates of a tree.
+    pub(super) nodes: Cost,
+    pub(super) round: Round,
+    /// How far from the optimum an answer may be.
+    pub(super) gap: f64,
+    /// Whether its transitions are counted.
+    pub(super) is_counted: bool,
+}
+
+/// What a walk is to improve on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Incumbent {
+    pub(super) value: u64,
+    pub(super) size: Cost,
+    /// Whether a behaviour that is just as good is wanted, too.
+    pub(super) is_weak: bool,
+}
+
+pub(super) struct Walk<S: Store> {
+    objective: Objective,
+    actions: u16,
+    job: Job,
+    incumbent: Option<Incumbent>,
+    /// Whether everything is set aside from now on.
+    is_suspended: bool,
+    space: VersionSpace<S>,
+    labels: Labels,
+    /// The slots of the labelled cells, in order.
+    slots: Vec<Slot>,
+    /// Per labelled cell, the steps of its trace when it was labelled.
+    labelled_at: Vec<u64>,
+    frames: Vec<Frame>,
+    at: Position,
+    /// The initial states: first those whose traces are complete or running, in that order.
+    order: Vec<u32>,
+    /// Per initial state, how often its trace failed.
+    failures: Vec<u64>,
+    /// The cell of the frame or leaf gone back to.
+    cell: Vec<u16>,
+    /// The leaves of the last round, those of them to go on with, last first, the labels of the present
+    /// one; and the leaves of this round.
+    old_leaves: Arc<Leaves>,
+    agenda: Vec<u32>,
+    path: Vec<u32>,
+    leaves: Leaves,
+    counts: Behaviours,
+    /// Transitions asked for only because the incumbent is weak; and whether the last one was.
+    canonical: u64,
+    is_canonical: bool,
+    transitions: Transitions,
+}
+
+impl<S: Store> Walk<S> {
+    /// A walk with nothing to do yet.
+    pub(super) fn new(problem: &Problem) -> Self {
+        let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
+        let initials = problem.initial_states().len();
+        let actions = problem.actions().len();
+        let round = Round { cut: 0, nodes: 0 };
+        Walk {
+            objective: problem.objective(),
+            actions: actions as u16,
+            job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
+            incumbent: None,
+            is_suspended: false,
+            labels: Labels::new(&thresholds),
+            leaves: Leaves::new(thresholds.len()),
+            old_leaves: Arc::new(Leaves::new(thresholds.len())),
+            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
+            slots: Vec::new(),
+            labelled_at: Vec::new(),
+            frames: Vec::new(),
+            at: Position { trace: 0, steps: 0, worst: 0 },
+            order: (0..initials as u32).collect(),
+            failures: vec![0; initials],
+            cell: Vec::new(),
+            agenda: Vec::new(),
+            path: Vec::new(),
+            counts: Behaviours::default(),
+            canonical: 0,
+            is_canonical: false,
+            transitions: Transitions::default(),
+        }
+    }
+
+    /// Begins to go on from some leaves of the last round, in the order of the agenda.
+    pub(super) fn begin(
+        &mut self,
+        job: Job,
+        leaves: Arc<Leaves>,
+        mut agenda: Vec<u32>,
+        incumbent: Option<Incumbent>,
+    ) -> Ask {
+        self.unlabel(0);
+        self.frames.clear();
+        self.leaves.clear();
+        self.path.clear();
+        self.job = job;
+        self.incumbent = incumbent;
+        self.is_suspended = false;
+        self.old_leaves = leaves;
+        agenda.reverse();
+        self.agenda = agenda;
+        self.space.limit(job.nodes.min(job.round.nodes));
+        self.go_back()
+    }
+
+    /// Per initial state, how often its trace failed.
+    pub(super) fn failures(&self) -> &[u64] {
+        &self.failures
+    }
+
+    /// Counts failures from here.
+    pub(super) fn set_failures(&mut self, failures: &[u64]) {
+        self.failures.copy_from_slice(failures);
+    }
+
+    /// From now on everything is set aside, each label of each cell and all leaves that are left, until
+    /// the round is over.
+    pub(super) fn suspend(&mut self) {
+        self.is_suspended = true;
+    }
+
+    /// Takes back a step that was asked for and will not be made, and sets the trace aside in this cell;
+    /// without one, in that of the last frame gone back to.
+    pub(super) fn retract(&mut self, cell: Option<&[u16]>) {
+        if self.job.is_counted {
+            self.transitions.take_back(self.at.steps, self.space.cost());
+        }
+        // The incumbent may have changed since.
+        self.canonical -= u64::from(self.is_canonical);
+        self.at.steps -= 1;
+        match cell {
+            Some(cell) => self.set_aside(cell, None),
+            None => {
+                let cell = std::mem::take(&mut self.cell);
+                self.set_aside(&cell, None);
+                self.cell = cell;
+            }
+        }
+    }
+
+    /// The same for a step from a leaf of the last round.
+    pub(super) fn retract_leaf(&mut self, leaf: usize) {
+        let leaves = Arc::clone(&self.old_leaves);
+        self.retract(Some(leaves.leaf(leaf).cell));
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.leaves.dimensions()
+    }
+
+    /// The leaves so far; it has none from now on.
+    pub(super) fn take_leaves(&mut self) -> Leaves {
+        let empty = Leaves::new(self.leaves.dimensions());
+        std::mem::replace(&mut self.leaves, empty)
+    }
+
+    /// Transitions asked for only to find the first of several equally good behaviours.
+    pub(super) fn canonical(&self) -> u64 {
+        self.canonical
+    }
+
+    /// Goes on after the answer to an [`Ask`] that wants one.
+    #[inline]
+    pub(super) fn tell(&mut self, verdict: Verdict, cell: &[u16]) -> Ask {
+        match (self.objective, verdict) {
+            (_, Verdict::Running) => self.act(cell),
+            (Objective::Reach { .. }, Verdict::Satisfied) => {
+                self.at.worst = self.at.worst.max(self.at.steps);
+                self.complete_trace()
+            }
+            (Objective::Survive { .. }, Verdict::Satisfied) => self.complete_trace(),
+            (Objective::Reach { .. }, Verdict::Violated) => {
+                self.counts.violated += 1;
+                self.fail()
+            }
+            (Objective::Survive { .. }, Verdict::Violated) => {
+                self.at.worst = self.at.worst.min(self.at.steps);
+                if self.is_allowed(self.allowance(self.at.worst)) {
+                    self.complete_trace()
+                } else {
+                    self.counts.violated += 1;
+                    self.fail()
+                }
+            }
+        }
+    }
+
+    /// Goes on after an [`Ask`] that wants no answer.
+    pub(super) fn resume(&mut self) -> Ask {
+        self.go_back()
+    }
+
+    /// A behaviour found elsewhere becomes the incumbent.
+    pub(super) fn improve(&mut self, incumbent: Incumbent) {
+        self.incumbent = Some(incumbent);
+    }
+
+    /// The labelled cells of the present behaviour, in the order in which they were reached.
+    pub(super) fn labels(&self) -> Vec<Labelled> {
+        let labelled =
+            |index| Labelled { cell: self.space.point(index).to_vec(), label: self.space.label(index) };
+        (0..self.space.len()).map(labelled).collect()
+    }
+
+    /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
+    /// single trace.
+    pub(super) fn steps_beyond(&self, size: Cost) -> u64 {
+        let first = (0..self.space.len()).find(|&index| self.space.cost_of_first(index + 1) >= size);
+        match first {
+            _ if size == 0 => self.at.steps,
+            Some(index) => self.at.steps.saturating_sub(self.labelled_at[index]),
+            None => 0,
+        }
+    }
+
+    /// What the leaves of this round take in memory.
+    pub(super) fn leaf_bytes(&self) -> usize {
+        self.leaves.bytes()
+    }
+
+    /// The label of a cell, if it has one.
+    pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
+        self.find(cell).1
+    }
+
+    /// What ended behaviours so far.
+    pub(super) fn counts(&self) -> Behaviours {
+        self.counts
+    }
+
+    /// The transitions counted since they were last taken.
+    pub(super) fn take_transitions(&mut self) -> Transitions {
+        std::mem::take(&mut self.transitions)
+    }
+}
