@@ -41,12 +41,14 @@ fn interrupted(
     limit: u64,
     threads: usize,
     every: u64,
+    cache: usize,
 ) -> Result<(Outcome, u32), String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let mut kept: Option<String> = None;
     for stops in 0.. {
         let mut keeper = InJson::new(every);
-        let mut search = Search::new(problem, factory).threads(threads).threads_after(3).keeper(&mut keeper);
+        let mut search = Search::new(problem, factory).threads(threads).threads_after(3).cache(cache);
+        search = search.keeper(&mut keeper);
         if let Some(json) = &kept {
             let checkpoint = serde_json::from_str(json).map_err(|e| e.to_string())?;
             search = search.resume(checkpoint).map_err(|e| e.to_string())?;
@@ -71,9 +73,16 @@ fn random_problems_end_as_if_never_stopped() {
             let factory = table.factory(come_back);
             let whole = Search::new(&problem, &factory).run().map_err(|e| e.to_string())?;
             let needed = whole.statistics.queries + whole.statistics.replayed;
-            for (share, threads, every) in [(9, 1, 1_000), (4, 1, 2), (5, 3, 1), (2, 2, 5)] {
+            for (share, threads, every, cache) in [
+                (9, 1, 1_000, 0),
+                (4, 1, 2, 0),
+                (5, 3, 1, 0),
+                (2, 2, 5, 0),
+                (3, 1, 4, 1 << 20),
+                (4, 2, 3, 2_000),
+            ] {
                 let limit = 1 + needed / share;
-                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every)?;
+                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every, cache)?;
                 let same = pieced.status == whole.status
                     && pieced.best == whole.best
                     && pieced.bound == whole.bound
@@ -97,7 +106,8 @@ fn environments_end_as_if_never_stopped() {
         let problem = environment.problem().build().expect("the defaults");
         let whole = Search::new(&problem, environment).run().expect("it runs");
         for threads in [1, 2] {
-            let (pieced, stops) = interrupted(&problem, environment, 30_000, threads, 500).expect("it ends");
+            let (pieced, stops) =
+                interrupted(&problem, environment, 30_000, threads, 500, 0).expect("it ends");
             assert!(stops >= 3, "{} was stopped {stops} times", environment.name);
             assert_eq!(pieced.best, whole.best);
             assert_eq!(pieced.status, whole.status);

@@ -62,9 +62,20 @@ fn jittery(factory: impl SystemFactory) -> impl SystemFactory {
 
 /// A search with threads from the first query on.
 fn search(problem: &Problem, factory: &dyn SystemFactory, threads: usize) -> Result<Outcome, String> {
+    search_with(problem, factory, threads, 0, usize::MAX)
+}
+
+/// The same with a cache and little memory.
+fn search_with(
+    problem: &Problem,
+    factory: &dyn SystemFactory,
+    threads: usize,
+    cache: usize,
+    memory: usize,
+) -> Result<Outcome, String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let search = Search::new(problem, factory).threads(threads).threads_after(0);
-    search.run().map_err(|error| error.to_string())
+    search.cache(cache).memory_limit(memory).run().map_err(|error| error.to_string())
 }
 
 /// Status, value, size and the tree itself are those of one thread.
@@ -81,6 +92,38 @@ fn random_problems_have_one_answer() {
                 check_outcome(table, &together, expected)?;
                 if together.best != alone.best {
                     return Err(format!("{threads} threads: {together:?}\none: {alone:?}"));
+                }
+            }
+        }
+        Ok(())
+    };
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(0.005, scattered(wanted, MOST_TREES), check);
+        run(0.005, structured(wanted, MOST_TREES), check);
+    }
+}
+
+/// Neither a cache, of whatever size, nor a limit on memory changes the answer.
+#[test]
+fn memory_does_not_matter() {
+    let check = |table: &TableProblem| {
+        let problem = table.problem();
+        for come_back in [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay] {
+            let factory = table.factory(come_back);
+            let alone = search(&problem, &factory, 1)?;
+            for (threads, cache, memory) in [
+                (1, 0, 1),
+                (1, 0, 2_000),
+                (3, 0, 1_000),
+                (2, 3_000, usize::MAX),
+                (3, 1 << 20, usize::MAX),
+                (1, 1 << 20, 1),
+                (1, 1 << 20, 4_000),
+                (2, 1 << 20, 2_000),
+            ] {
+                let other = search_with(&problem, &factory, threads, cache, memory)?;
+                if (other.status, &other.best) != (alone.status, &alone.best) {
+                    return Err(format!("{threads}, {cache}, {memory}: {other:?}\nalone: {alone:?}"));
                 }
             }
         }

@@ -4,8 +4,9 @@
 //! node, so to look an answer up is to follow one link. Nothing else will do for a key: with hidden state,
 //! what looks alike need not go on alike.
 //!
-//! Nodes are never removed or moved: an index is good for as long as the cache is. When the memory is
-//! used up nothing more is stored, and a walk that leaves the trie goes on without it.
+//! Nodes are never moved, and removed only all together: an index is good until the cache is *shrunk*, which
+//! counts up its generation. When the memory is used up nothing more is stored, and a walk that leaves the
+//! trie goes on without it.
 //!
 //! One search has one cache, for all its walks. It is behind a lock that is held while something is looked
 //! up or stored, or a state restored, but never during a query, so that walks could also share it from
@@ -92,15 +93,22 @@ pub(crate) struct Cache {
     /// leave enough for answers.
     free: usize,
     free_for_states: usize,
+    most: usize,
+    generation: u64,
 }
 
 impl Cache {
     /// A cache that takes at most `bytes` of memory, but for one link per initial state.
     fn new(problem: &Problem, bytes: usize) -> Self {
+        let (dimensions, actions) = (problem.dimensions().len(), problem.actions().len());
+        Cache::empty(dimensions, actions, problem.initial_states().len(), bytes, 0)
+    }
+
+    fn empty(dimensions: usize, actions: usize, initials: usize, bytes: usize, generation: u64) -> Self {
         Cache {
-            dimensions: problem.dimensions().len(),
-            actions: problem.actions().len(),
-            roots: vec![None; problem.initial_states().len()],
+            dimensions,
+            actions,
+            roots: vec![None; initials],
             entries: Vec::new(),
             children: Vec::new(),
             observations: Vec::new(),
@@ -108,7 +116,25 @@ impl Cache {
             ends: Vec::new(),
             free: bytes,
             free_for_states: bytes / 2,
+            most: bytes,
+            generation,
         }
+    }
+
+    /// The memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.most - self.free
+    }
+
+    /// Counts up when all nodes become invalid.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Forgets everything, and takes at most half of what it took from now on.
+    pub(crate) fn shrink(&mut self) {
+        let initials = self.roots.len();
+        *self = Cache::empty(self.dimensions, self.actions, initials, self.bytes() / 2, self.generation + 1);
     }
 
     /// The node of a reset, if its answer is known.

@@ -18,6 +18,8 @@ pub(super) struct Cached {
     /// Where the system is, if that is a node; and whether it is where the search is.
     system: Option<Node>,
     is_here: bool,
+    /// That of the cache when it was last reset.
+    generation: u64,
     hits: u64,
     replayed: u64,
     /// The actions that bring the system to the search.
@@ -33,6 +35,7 @@ impl Cached {
             state: Vec::new(),
             system: None,
             is_here: false,
+            generation: 0,
             hits: 0,
             replayed: 0,
             way: Vec::new(),
@@ -62,6 +65,10 @@ impl Cached {
         self.tail.clear();
         self.state.clear();
         (instance.initial, instance.steps) = (initial, 0);
+        let generation = self.cache.lock().generation();
+        if std::mem::replace(&mut self.generation, generation) != generation {
+            self.system = None;
+        }
         self.node = self.cache.lock().root(initial);
         if let Some(root) = self.node {
             self.is_here = self.system == Some(root);

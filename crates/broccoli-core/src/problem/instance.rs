@@ -3,6 +3,7 @@
 //! All engines go through an [`Instance`], so that a NaN or an error is reported the same way
 //! everywhere, with the place where it happened, and a count of queries means the same.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use super::cache::Shared;
@@ -48,12 +49,15 @@ pub enum RunError {
         source: SystemError,
     },
     /// The system panicked.
-    #[error("the system panicked at or after step {step} from initial state {initial}: {message}")]
+    #[error("the system panicked at step {step} ({}) from initial state {initial}: {message}",
+        .action.as_ref().map_or("as it was reset or restored".to_owned(), |action| format!("action {action:?}")))]
     Panic {
         /// Which initial state, counted from 0.
         initial: usize,
-        /// Which step of the run was the last one before.
+        /// Which step of the run; 0 is the reset.
         step: u64,
+        /// The name of the action applied; none if it was being reset or restored.
+        action: Option<String>,
         /// What it said.
         message: String,
     },
@@ -91,6 +95,8 @@ pub struct Instance<'p> {
     pub(super) observation: Vec<f64>,
     pub(super) initial: usize,
     pub(super) steps: u64,
+    /// The action applied since it was reset or restored, if any.
+    action: Option<usize>,
     queries: u64,
     gate: Option<Arc<Gate<'p>>>,
     cached: Option<Box<Cached>>,
@@ -108,6 +114,7 @@ impl<'p> Instance<'p> {
             observation: vec![0.0; problem.dimensions().len()],
             initial: 0,
             steps: 0,
+            action: None,
             queries: 0,
             gate: None,
             cached: None,
@@ -183,8 +190,7 @@ impl<'p> Instance<'p> {
     }
 
     pub(super) fn reset_system(&mut self, initial: usize) -> Result<Verdict, RunError> {
-        self.initial = initial;
-        self.steps = 0;
+        (self.initial, self.steps, self.action) = (initial, 0, None);
         let state = &self.problem.initial_states()[initial];
         match self.system.reset(state, &mut self.observation) {
             Ok(reply) => self.checked(reply.verdict),
@@ -195,6 +201,7 @@ impl<'p> Instance<'p> {
     #[inline]
     pub(super) fn step_system(&mut self, action: usize) -> Result<Verdict, RunError> {
         self.steps += 1;
+        self.action = Some(action);
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => self.checked(reply.verdict),
@@ -231,6 +238,18 @@ impl<'p> Instance<'p> {
         self.cached.as_ref().map_or(0, |cached| cached.replayed())
     }
 
+    /// The error of a system that has panicked.
+    #[cold]
+    pub(crate) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
+        let message = panic.downcast_ref::<&str>().map(|message| (*message).to_owned());
+        RunError::Panic {
+            initial: self.initial,
+            step: self.steps,
+            action: self.action.map(|action| self.problem.actions()[action].name.clone()),
+            message: message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default(),
+        }
+    }
+
     #[cold]
     fn failed(&self, action: usize, source: SystemError) -> RunError {
         let action = self.problem.actions()[action].name.clone();
@@ -259,7 +278,7 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the system cannot restore the state.
     pub fn restore(&mut self, state: &[u8], initial: usize, steps: u64) -> Result<(), RunError> {
-        (self.initial, self.steps) = (initial, steps);
+        (self.initial, self.steps, self.action) = (initial, steps, None);
         match &mut self.cached {
             None => self.restore_system(state),
             Some(cached) => {

@@ -15,6 +15,8 @@ pub enum StopReason {
     TimeLimit,
     /// So many queries were made as were allowed.
     QueryLimit,
+    /// It took more memory than it was allowed to.
+    MemoryLimit,
     /// Somebody asked it to end.
     Interrupted,
     /// The best tree is proved to be within the gap.
@@ -24,11 +26,12 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// `"time limit"`, `"query limit"`, `"interrupted"`, `"gap"` or `"first"`.
+    /// `"time limit"`, `"query limit"`, `"memory limit"`, `"interrupted"`, `"gap"` or `"first"`.
     pub fn name(self) -> &'static str {
         match self {
             StopReason::TimeLimit => "time limit",
             StopReason::QueryLimit => "query limit",
+            StopReason::MemoryLimit => "memory limit",
             StopReason::Interrupted => "interrupted",
             StopReason::Gap => "gap",
             StopReason::First => "first",

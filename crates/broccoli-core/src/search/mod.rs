@@ -14,6 +14,7 @@ mod observer;
 mod outcome;
 mod progress;
 mod shape;
+mod split;
 mod start;
 mod value;
 
@@ -21,6 +22,7 @@ pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use explain::{Explanation, explain};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
+pub use split::{Subproblem, SubproblemError, join};
 pub use start::StartError;
 pub use value::value;
 
@@ -77,6 +79,7 @@ pub struct Search<'a> {
     threads: NonZeroUsize,
     threads_after: u64,
     cache: usize,
+    memory: Option<usize>,
 }
 
 /// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
@@ -101,6 +104,7 @@ impl<'a> Search<'a> {
             threads: NonZeroUsize::MIN,
             threads_after: THREADS_AFTER,
             cache: 0,
+            memory: None,
         }
     }
 
@@ -136,6 +140,15 @@ impl<'a> Search<'a> {
     /// more is kept, and the search goes on. Threads that ask the same at the same time both ask.
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
+        self
+    }
+
+    /// Takes about this much memory at most for what grows with the search: the cache and the behaviours that
+    /// were set aside ([`Engine::Behaviour`]; the others keep next to nothing). When it is used up the cache
+    /// is shrunk, and when that does not suffice the search goes on depth first, which takes none, but often
+    /// more queries. The answer is the same.
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory = Some(bytes);
         self
     }
 
@@ -290,6 +303,7 @@ impl<'a> Search<'a> {
                     threads: self.threads.get(),
                     threads_after: self.threads_after,
                     cache: self.cache,
+                    memory: self.memory,
                 };
                 let checkpoint = self.checkpoint.take();
                 if let Some(checkpoint) = &checkpoint {

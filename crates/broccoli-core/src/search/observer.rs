@@ -15,6 +15,10 @@ pub enum Event<'a> {
     Horizon(u64),
     /// No tree has a better value than this.
     Bound(u64),
+    /// So much of the whole walk is done, from 0 to 1 (`behaviour`). An estimate: the labels that a cell may
+    /// be given all count alike, though one may lead to much more than another. It never goes back, and
+    /// jumps when a better tree spares work. Sent often.
+    Share(f64),
     /// Another tree was considered, or some more behaviours; sent often, so an observer should be quick.
     Considered(&'a Statistics),
 }

@@ -52,6 +52,24 @@ pub struct Statistics {
     pub behaviours: Behaviours,
 }
 
+impl std::ops::Add for Statistics {
+    type Output = Statistics;
+    /// What two searches did. What was necessary is not known then.
+    fn add(self, other: Statistics) -> Statistics {
+        Statistics {
+            trees: self.trees + other.trees,
+            traces: self.traces + other.traces,
+            queries: self.queries + other.queries,
+            queries_canonical: self.queries_canonical + other.queries_canonical,
+            replayed: self.replayed + other.replayed,
+            cache_hits: self.cache_hits + other.cache_hits,
+            queries_confirming: self.queries_confirming + other.queries_confirming,
+            necessary_queries: None,
+            behaviours: self.behaviours + other.behaviours,
+        }
+    }
+}
+
 /// What ended the behaviours that were walked, and what became of the labels that were tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Behaviours {

@@ -228,6 +228,7 @@ impl<'a> Progress<'a> {
         (statistics.queries, statistics.queries_canonical) = (proving, queries - proving);
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
+            observer.notify(Event::Share(counts.ended.min(1.0)));
         }
     }
 

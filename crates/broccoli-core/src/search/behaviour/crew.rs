@@ -82,6 +82,8 @@ struct State {
     /// What is left for the next round.
     next: BTreeMap<Key, Frontier>,
     next_bytes: usize,
+    /// What the leaves that the round began with take in memory.
+    bytes: usize,
     /// All after this key is of no more interest.
     last: Option<Key>,
     error: Option<RunError>,
@@ -107,6 +109,8 @@ pub(super) struct Crew {
     version: AtomicU64,
     /// Per worker, what it has done.
     counts: Vec<Mutex<Counts>>,
+    /// Per worker, what the leaves that it has set aside take in memory.
+    leaf_bytes: Vec<AtomicUsize>,
 }
 
 /// How many queries a worker makes between two looks at the others.
@@ -129,6 +133,7 @@ impl Crew {
             best: Mutex::default(),
             version: AtomicU64::new(0),
             counts: (0..workers.max(1)).map(|_| Mutex::default()).collect(),
+            leaf_bytes: (0..workers.max(1)).map(|_| AtomicUsize::new(0)).collect(),
         }
     }
 
@@ -193,6 +198,7 @@ impl Crew {
         state.last = None;
         state.next.clear();
         state.next_bytes = 0;
+        state.bytes = frontier.bytes();
         state.tasks.clear();
         self.is_suspended.store(false, Relaxed);
         self.share_out(&mut state, &Key::new(), frontier, agenda);
@@ -222,9 +228,11 @@ impl Crew {
         self.changed.notify_all();
     }
 
-    /// What the leaves for the next round take in memory, as far as their tasks are done.
-    pub(super) fn next_bytes(&self) -> usize {
-        self.state().next_bytes
+    /// What the leaves take in memory: those that the round began with, and those for the next one.
+    pub(super) fn leaf_bytes(&self) -> (usize, usize) {
+        let workers: usize = self.leaf_bytes.iter().map(|bytes| bytes.load(Relaxed)).sum();
+        let state = self.state();
+        (state.bytes, state.next_bytes + workers)
     }
 
     /// Works on the round until it is over, and returns the leaves for the next one; or until all that is
@@ -232,7 +240,7 @@ impl Crew {
     pub(super) fn work<S: Store>(
         &self,
         lane: &mut Lane<'_, S>,
-        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+        look: &mut dyn FnMut() -> Result<(), RunError>,
     ) -> Result<Option<Frontier>, RunError> {
         let mut was_busy = false;
         loop {
@@ -242,7 +250,7 @@ impl Crew {
                 Taken::Task(key, task, order) => self.perform(0, lane, key, task, order, look),
                 Taken::Nothing => {
                     drop(self.changed.wait_timeout(self.state(), Duration::from_millis(20)));
-                    if let Err(error) = look(lane) {
+                    if let Err(error) = look() {
                         self.fail(error);
                     }
                 }
@@ -280,7 +288,9 @@ impl Crew {
     pub(super) fn begin_again(&self, order: Order, left: Vec<(Key, Part)>) {
         let mut state = self.state();
         state.order = Some(order);
+        (state.bytes, state.next_bytes) = (0, 0);
         for (key, Part { is_next, leaves, failures }) in left {
+            *(if is_next { &mut state.next_bytes } else { &mut state.bytes }) += leaves.bytes();
             if is_next {
                 state.next.insert(key, leaves);
             } else {
@@ -304,7 +314,7 @@ impl Crew {
             was_busy = matches!(taken, Taken::Task(..));
             match taken {
                 Taken::Task(key, task, order) => {
-                    self.perform(number, lane, key, task, order, &mut |_| Ok(()));
+                    self.perform(number, lane, key, task, order, &mut || Ok(()));
                 }
                 Taken::Nothing | Taken::Over => {
                     let state = self.state();
@@ -367,17 +377,12 @@ impl Crew {
         key: Key,
         task: Task,
         order: Order,
-        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+        look: &mut dyn FnMut() -> Result<(), RunError>,
     ) {
         // A system that panics must not take the others with it.
         let run = AssertUnwindSafe(|| self.run(number, lane, &key, &task, order, look));
-        let ran = catch_unwind(run).unwrap_or_else(|panic| {
-            let (initial, step) = lane.position();
-            let message = panic.downcast_ref::<&str>().map(|message| (*message).to_owned());
-            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(RunError::Panic { initial, step, message: message.unwrap_or_default() })
-        });
-        self.note(number, lane.counts());
+        let ran = catch_unwind(run).unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
+        self.note(number, lane);
         let mut state = self.state();
         match ran {
             Err(error) => {
@@ -388,6 +393,7 @@ impl Crew {
             }
             Ok(()) => {
                 let (next, rest) = lane.finish();
+                self.note(number, lane);
                 let is_dropped = state.last.as_ref().is_some_and(|last| *last <= key);
                 if !next.is_empty() && !is_dropped {
                     state.next_bytes += next.bytes();
@@ -420,7 +426,7 @@ impl Crew {
         key: &Key,
         task: &Task,
         order: Order,
-        look: &mut dyn FnMut(&mut Lane<'_, S>) -> Result<(), RunError>,
+        look: &mut dyn FnMut() -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let mut version = self.version();
         let before = lane.transitions();
@@ -445,8 +451,8 @@ impl Crew {
                     }
                 }
                 Paused::Slice => {
-                    self.note(number, lane.counts());
-                    look(lane)?;
+                    self.note(number, lane);
+                    look()?;
                     let is_wanted = self.hungry.load(Relaxed) > 0
                         && !order.is_whole
                         && lane.transitions() - before >= self.least_task
@@ -469,8 +475,9 @@ impl Crew {
         }
     }
 
-    fn note(&self, number: usize, counts: Counts) {
-        *self.counts[number].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+    fn note<S: Store>(&self, number: usize, lane: &Lane<'_, S>) {
+        *self.counts[number].lock().unwrap_or_else(PoisonError::into_inner) = lane.counts();
+        self.leaf_bytes[number].store(lane.leaf_bytes(), Relaxed);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs a walk on a system: does what it asks, and comes back to marks and leaves as the system can.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use super::walk::Ask;
@@ -151,9 +152,9 @@ impl<'p> Driver<'p> {
         &self.cell
     }
 
-    /// Where the system is: the initial state, and the steps from there.
-    pub(super) fn position(&self) -> (usize, u64) {
-        (self.initial as usize, self.instance.steps())
+    /// The error of a system that has panicked.
+    pub(super) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
+        self.instance.panicked(panic)
     }
 
     /// What the leaves of this round take in memory.

@@ -1,5 +1,6 @@
 //! A walk and the driver that does what it asks, run some queries at a time.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub(in crate::search) struct Counts {
     /// Of the queries, those made only to find the first of several equally good behaviours.
     pub(in crate::search) canonical: u64,
     pub(in crate::search) replayed: u64,
+    /// The share of the whole walk that has ended.
+    pub(in crate::search) ended: f64,
     pub(in crate::search) behaviours: Behaviours,
 }
 
@@ -46,6 +49,7 @@ impl std::ops::Add for Counts {
             hits: self.hits + other.hits,
             canonical: self.canonical + other.canonical,
             replayed: self.replayed + other.replayed,
+            ended: self.ended + other.ended,
             behaviours: self.behaviours + other.behaviours,
         }
     }
@@ -177,9 +181,9 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.take_transitions()
     }
 
-    /// Where the system is: the initial state, and the steps from there.
-    pub(super) fn position(&self) -> (usize, u64) {
-        self.driver.position()
+    /// The error of a system that has panicked.
+    pub(super) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
+        self.driver.panicked(panic)
     }
 
     /// What the leaves of this round take in memory.
@@ -199,6 +203,7 @@ impl<'p, S: Store> Lane<'p, S> {
             hits: self.driver.hits(),
             canonical: self.walk.canonical(),
             replayed: self.driver.replayed(),
+            ended: self.walk.ended(),
             behaviours: self.walk.counts(),
         }
     }

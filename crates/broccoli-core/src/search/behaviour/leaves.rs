@@ -81,7 +81,7 @@ impl Leaves {
             Objective::Survive { horizon } => horizon,
         };
         let mut leaves = Leaves::new(dimensions);
-        let at = Position { trace: 0, steps: 0, worst };
+        let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
         let cell = &vec![0; dimensions];
         leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[] }, |_| (&[], 0, 0));
         leaves
@@ -194,6 +194,7 @@ impl Leaves {
                 && record.label.is_none_or(is_action)
                 && record.at.steps <= problem.objective().horizon()
                 && record.at.worst <= problem.objective().horizon()
+                && (0.0..=1.0).contains(&record.at.share)
                 && started.is_some_and(|started| {
                     let are_states =
                         started.iter().all(|&state| (state as usize) < problem.initial_states().len());

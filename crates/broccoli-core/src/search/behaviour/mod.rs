@@ -16,6 +16,7 @@
 //! | [`lane`] | a walk and its driver, run a number of queries at a time |
 //! | [`crew`] | several lanes on one round, in threads |
 //! | [`passes`], [`scout`] | which rounds there are |
+//! | [`saved`] | what is left of a search, to be written down |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //!
@@ -36,6 +37,7 @@ mod lane;
 mod leaves;
 mod passes;
 mod realise;
+mod saved;
 mod scout;
 mod transitions;
 mod version_space;
@@ -44,7 +46,7 @@ mod walk;
 use self::bounds::{Arena, Inline};
 pub(super) use self::lane::Counts;
 use self::passes::Passes;
-pub(super) use self::passes::Saved;
+pub(super) use self::saved::Saved;
 use super::progress::Progress;
 use crate::problem::{Problem, RunError, SystemFactory};
 
@@ -57,6 +59,8 @@ pub(super) struct Options {
     pub(super) threads_after: u64,
     /// How much memory a cache of transitions may take; 0 is none.
     pub(super) cache: usize,
+    /// How much memory cache and leaves may take.
+    pub(super) memory: Option<usize>,
 }
 
 /// Searches from the start, or goes on with what was left.

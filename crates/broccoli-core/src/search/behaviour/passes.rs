@@ -9,9 +9,9 @@ use super::Options;
 use super::bounds::Store;
 use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
 use super::frontier::Frontier;
-use super::lane::Lane;
-use super::leaves::Leaves;
+use super::lane::{Counts, Lane};
 use super::realise::{Labelled, smallest_tree};
+use super::saved::{Saved, SavedPart};
 use super::scout::Scout;
 use super::transitions::Transitions;
 use super::version_space::Cost;
@@ -44,6 +44,14 @@ pub(super) enum Stage {
     Canonical { round: Round },
 }
 
+/// What is done when memory runs out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relief {
+    ShrinkCache,
+    /// From now on nothing more is set aside: depth first.
+    LeaveNothing,
+}
+
 /// The passes of one search.
 pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     problem: &'p Problem,
@@ -56,59 +64,17 @@ pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     scope: &'s Scope<'s, 'e>,
     has_threads: bool,
     scout: Option<Scout<'p, S>>,
+    /// What scouts before this one have done.
+    scouted: Counts,
     stage: Stage,
     /// Whether the walk itself finds the canonical solution.
     is_ordered: bool,
     /// The improvements that have been reported.
     version: u64,
-    /// Whether the leaves have grown too large.
-    is_too_large: bool,
+    /// What has to be done about memory.
+    relief: Option<Relief>,
     /// What was counted before the search was resumed.
     transitions_before: Transitions,
-}
-
-/// All that is left of a search.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::search) struct Saved {
-    stage: Stage,
-    is_ordered: bool,
-    parts: Vec<SavedPart>,
-    best: Option<Found>,
-    transitions: Transitions,
-}
-
-/// Some leaves that are left.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct SavedPart {
-    is_next: bool,
-    leaves: Leaves,
-    failures: Option<Vec<u64>>,
-}
-
-impl Saved {
-    /// The parts with their keys, if they can be of this problem.
-    fn checked(&self, problem: &Problem) -> Option<Vec<(Key, Part)>> {
-        let initials = problem.initial_states().len();
-        let part = |(index, part): (u32, &SavedPart)| {
-            let leaves = Frontier::checked(part.leaves.clone(), problem)?;
-            let failures = part.failures.clone();
-            let fits = failures.as_ref().is_none_or(|failures| failures.len() == initials);
-            fits.then_some((vec![2 * index + 1], Part { is_next: part.is_next, leaves, failures }))
-        };
-        (0..).zip(&self.parts).map(part).collect()
-    }
-
-    /// Whether it can be what is left of a search for this problem.
-    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
-        let fits = |labelled: &Labelled| {
-            let ranks = labelled.cell.iter().zip(problem.dimensions());
-            labelled.cell.len() == problem.dimensions().len()
-                && usize::from(labelled.label) < problem.actions().len()
-                && ranks.into_iter().all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
-        };
-        let labels = self.best.iter().flat_map(|best| best.labels.iter().flatten());
-        labels.into_iter().all(fits) && self.checked(problem).is_some()
-    }
 }
 
 impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
@@ -148,10 +114,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 scope,
                 has_threads: false,
                 scout: None,
+                scouted: Counts::default(),
                 stage: saved.map_or(first, |saved| saved.stage),
                 is_ordered: saved.map_or(is_ordered, |saved| saved.is_ordered),
                 version: crew.version(),
-                is_too_large: false,
+                relief: None,
                 transitions_before: saved.map(|saved| saved.transitions.clone()).unwrap_or_default(),
             };
             let ended = passes.search(&mut lane, left);
@@ -216,7 +183,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     fn round(&mut self, lane: &mut Lane<'p, S>) -> Result<Frontier, RunError> {
         let crew = self.crew;
         loop {
-            let next = crew.work(lane, &mut |lane| self.look(lane));
+            let next = crew.work(lane, &mut || self.look());
             self.report();
             match next {
                 Ok(Some(next)) => return Ok(next),
@@ -230,12 +197,32 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 self.keep();
                 return Err(RunError::Stopped(reason));
             }
-            if self.is_too_large {
-                let left = crew.left().into_iter().map(|(_, part)| part.leaves).collect();
-                return Ok(Frontier::join(self.problem.dimensions().len(), left));
+            match self.relief {
+                Some(Relief::LeaveNothing) => {
+                    let left = crew.left().into_iter().map(|(_, part)| part.leaves).collect();
+                    return Ok(Frontier::join(self.problem.dimensions().len(), left));
+                }
+                Some(Relief::ShrinkCache) => self.shrink_cache(),
+                None => self.keep(),
             }
-            self.keep();
             crew.go_on();
+        }
+    }
+
+    /// Gives back half of the cache's memory, or more. All that it knew is forgotten.
+    fn shrink_cache(&mut self) {
+        self.relief = None;
+        let Some(cache) = &self.cache else { return };
+        cache.lock().shrink();
+        // Places were known by nodes of the cache. Now they are only known by their labels.
+        let relieve = |(key, part): (Key, Part)| {
+            (key, Part { leaves: Frontier::from_leaves((*part.leaves.leaves).clone()), ..part })
+        };
+        let left = self.crew.left().into_iter().map(relieve).collect();
+        let order = self.order();
+        self.crew.begin_again(order, left);
+        if let Some(scout) = self.scout.take() {
+            self.scouted = self.scouted + scout.counts();
         }
     }
 
@@ -302,6 +289,14 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     fn after(&mut self, next: Frontier) -> Option<(Stage, Frontier)> {
         self.crew.settle_order();
         let best = self.best();
+        if self.relief.take().is_some() {
+            self.is_ordered = false;
+            let stage = match self.stage {
+                Stage::Survive { .. } => Stage::Survive { nodes: Cost::MAX },
+                _ => Stage::Reach { cut: u64::MAX },
+            };
+            return Some((stage, next));
+        }
         match self.stage {
             Stage::Reach { cut } => {
                 // What was set aside cannot be better than a solution within the cut.
@@ -314,10 +309,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 let is_near = best.is_some_and(|(value, _)| value <= cut.saturating_mul(3) / 2);
                 let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
                 Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
-            }
-            Stage::Survive { .. } if std::mem::take(&mut self.is_too_large) => {
-                self.is_ordered = false;
-                Some((Stage::Survive { nodes: Cost::MAX }, next))
             }
             Stage::Survive { nodes } => {
                 let perfect = self.problem.objective().horizon();
@@ -365,20 +356,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     }
 
     /// Looks after everything else between two slices of the main lane.
-    fn look(&mut self, lane: &mut Lane<'_, S>) -> Result<(), RunError> {
+    fn look(&mut self) -> Result<(), RunError> {
         self.report();
-        match self.stage {
-            Stage::Reach { .. } => self.scout()?,
-            Stage::Survive { nodes } => {
-                let bytes = lane.leaf_bytes() + self.crew.next_bytes();
-                if nodes < Cost::MAX && bytes > MOST_LEAF_BYTES {
-                    // Goes on with all that there is, and sets nothing more aside.
-                    self.is_too_large = true;
-                    self.crew.suspend();
-                }
-            }
-            Stage::Canonical { .. } => {}
+        if let Stage::Reach { .. } = self.stage {
+            self.scout()?;
         }
+        self.look_at_memory();
         if self.progress.is_checkpoint_due() {
             self.crew.suspend();
         }
@@ -386,6 +369,30 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             self.start_threads();
         }
         Ok(())
+    }
+
+    /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is
+    /// set aside.
+    fn look_at_memory(&mut self) {
+        let (old, next) = self.crew.leaf_bytes();
+        let cache = self.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
+        // Leaves are copied when a round ends, and twice when they are written down.
+        let copies = if self.progress.has_keeper() { 3 } else { 2 };
+        let is_over = self.options.memory.is_some_and(|most| copies * (old + next) + cache > most);
+        let is_last = match self.stage {
+            Stage::Reach { cut } => cut == u64::MAX,
+            Stage::Survive { nodes } => nodes == Cost::MAX,
+            Stage::Canonical { .. } => true,
+        };
+        let relief = if is_over && cache > 0 {
+            Relief::ShrinkCache
+        } else if (is_over || next > MOST_LEAF_BYTES) && !is_last {
+            Relief::LeaveNothing
+        } else {
+            return;
+        };
+        self.relief = Some(relief);
+        self.crew.suspend();
     }
 
     fn start_threads(&mut self) {
@@ -425,7 +432,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     /// Tells the observer what there is to tell.
     fn report(&mut self) {
         let counts = self.crew.counts();
-        let counts = counts + self.scout.as_ref().map(Scout::counts).unwrap_or_default();
+        let counts = counts + self.scouted + self.scout.as_ref().map(Scout::counts).unwrap_or_default();
         self.progress.walked(counts);
         if self.version != self.crew.version() {
             self.version = self.crew.version();

@@ -1,6 +1,6 @@
 //! Going on: the next step of a trace, forced or chosen, the end of a trace, and what is allowed.
 
-use super::{Ask, Frame, Incumbent, Walk};
+use super::{Ask, Frame, Incumbent, Position, Walk};
 use crate::problem::Objective;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::labels::Slot;
@@ -85,7 +85,8 @@ impl<S: Store> Walk<S> {
             self.counts.unrealisable += u64::from(next.unwrap_or(self.actions)) - 1;
         }
         if let Some(next) = next {
-            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at: self.at });
+            let at = self.divide(self.at, self.labels_from(next, first));
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at });
         }
         (next.is_some(), usize::from(first))
     }
@@ -94,6 +95,27 @@ impl<S: Store> Walk<S> {
     pub(super) fn label_from(&self, from: u16, first: u16) -> Option<u16> {
         let label = if from == first { from + 1 } else { from };
         (label < self.actions).then_some(label)
+    }
+
+    /// How many labels there are from `from` on, other than `first`.
+    pub(super) fn labels_from(&self, from: u16, first: u16) -> u16 {
+        self.actions - from - u16::from(from <= first)
+    }
+
+    /// Takes its share for the label that is given here, if so many `others` are still to be tried; what is
+    /// left for them.
+    pub(super) fn divide(&mut self, at: Position, others: u16) -> Position {
+        let share = at.share / f64::from(others + 1);
+        self.at.share = share;
+        Position { share: at.share - share, ..at }
+    }
+
+    /// A behaviour has ended: there is nothing in it that is better than the incumbent.
+    #[inline]
+    pub(super) fn end(&mut self, share: f64) {
+        if self.job.is_counted {
+            self.ended += share;
+        }
     }
 
     /// Gives a cell a label, if that is possible within `most` nodes; says whether.
@@ -162,6 +184,7 @@ impl<S: Store> Walk<S> {
             return self.start_trace();
         }
         self.counts.complete += 1;
+        self.end(self.at.share);
         let (value, size) = (self.at.worst, self.space.cost());
         self.incumbent = Some(Incumbent { value, size, is_weak: false });
         Ask::Found { value, size }

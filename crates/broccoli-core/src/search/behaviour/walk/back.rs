@@ -10,6 +10,7 @@ use crate::search::behaviour::leaves::Leaf;
 impl<S: Store> Walk<S> {
     pub(super) fn fail(&mut self) -> Ask {
         self.failures[self.order[self.at.trace as usize] as usize] += 1;
+        self.end(self.at.share);
         self.go_back()
     }
 
@@ -31,16 +32,18 @@ impl<S: Store> Walk<S> {
             self.at = at;
             // The incumbent may be better than when the frame was made.
             let Some(most) = self.allowance_for_step() else {
+                self.end(at.share);
                 self.frames.pop();
                 drop += 1;
                 continue;
             };
             let within = most.min(self.job.round.nodes);
-            let mut label = Some(next);
+            let (mut label, mut left) = (Some(next), at);
             let ask = loop {
                 let Some(next) = label else { break None };
                 label = self.label_from(next + 1, first);
                 let keep = label.is_some();
+                left = self.divide(at, self.labels_from(next + 1, first));
                 if !self.is_suspended && self.give(&cell, slot, next, within) {
                     break Some(self.step(Ask::Return { drop, keep, action: usize::from(next) }));
                 }
@@ -51,7 +54,7 @@ impl<S: Store> Walk<S> {
                 self.counts.unrealisable += 1;
             };
             match (label, self.frames.last_mut()) {
-                (Some(label), Some(frame)) => frame.next = label,
+                (Some(label), Some(frame)) => (frame.next, frame.at) = (label, left),
                 _ => {
                     self.frames.pop();
                 }
@@ -59,6 +62,7 @@ impl<S: Store> Walk<S> {
             if ask.is_some() {
                 break ask;
             }
+            self.end(at.share);
             drop += 1;
         };
         self.cell = cell;
@@ -125,6 +129,7 @@ impl<S: Store> Walk<S> {
             }
             let Some(most) = self.allowance_for_step() else {
                 self.counts.bound += 1;
+                self.end(at.share);
                 continue;
             };
             let (mark, action) = match label {
@@ -137,6 +142,7 @@ impl<S: Store> Walk<S> {
                             break Ask::Keep { leaf: index };
                         }
                         self.counts.unrealisable += 1;
+                        self.end(at.share);
                         continue;
                     }
                     (false, usize::from(label))

@@ -79,7 +79,7 @@ struct Frame {
 }
 
 /// Where a walk is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Position {
     /// Which trace is being run, counted in the order of the walk.
     pub(super) trace: u32,
@@ -88,6 +88,8 @@ pub(super) struct Position {
     /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
     /// (`survive`).
     pub(super) worst: u64,
+    /// Its share of the whole walk, if the labels that a cell may be given all take equal shares.
+    pub(super) share: f64,
 }
 
 /// What is set aside for the next round.
@@ -148,6 +150,8 @@ pub(super) struct Walk<S: Store> {
     path: Vec<u32>,
     leaves: Leaves,
     counts: Behaviours,
+    /// The shares of all behaviours that have ended.
+    ended: f64,
     /// Transitions asked for only because the incumbent is weak; and whether the last one was.
     canonical: u64,
     is_canonical: bool,
@@ -174,13 +178,14 @@ impl<S: Store> Walk<S> {
             slots: Vec::new(),
             labelled_at: Vec::new(),
             frames: Vec::new(),
-            at: Position { trace: 0, steps: 0, worst: 0 },
+            at: Position { trace: 0, steps: 0, worst: 0, share: 0.0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
             agenda: Vec::new(),
             path: Vec::new(),
             counts: Behaviours::default(),
+            ended: 0.0,
             canonical: 0,
             is_canonical: false,
             transitions: Transitions::default(),
@@ -332,6 +337,11 @@ impl<S: Store> Walk<S> {
     /// What ended behaviours so far.
     pub(super) fn counts(&self) -> Behaviours {
         self.counts
+    }
+
+    /// The share of the whole walk that has ended.
+    pub(super) fn ended(&self) -> f64 {
+        self.ended
     }
 
     /// The transitions counted since they were last taken.

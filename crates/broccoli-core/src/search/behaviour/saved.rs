@@ -1,0 +1,101 @@
+//! All that is left of a search, as a checkpoint or a subproblem holds it.
+
+use serde::{Deserialize, Serialize};
+
+use super::crew::{Found, Key, Part};
+use super::frontier::Frontier;
+use super::leaves::Leaves;
+use super::passes::Stage;
+use super::realise::Labelled;
+use super::transitions::Transitions;
+use crate::problem::Problem;
+
+/// All that is left of a search.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::search) struct Saved {
+    pub(super) stage: Stage,
+    /// Whether the walk itself finds the canonical solution.
+    pub(super) is_ordered: bool,
+    pub(super) parts: Vec<SavedPart>,
+    pub(super) best: Option<Found>,
+    pub(super) transitions: Transitions,
+}
+
+/// Some leaves that are left.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SavedPart {
+    pub(super) is_next: bool,
+    pub(super) leaves: Leaves,
+    pub(super) failures: Option<Vec<u64>>,
+}
+
+impl Saved {
+    /// The parts with their keys, if they can be of this problem.
+    pub(super) fn checked(&self, problem: &Problem) -> Option<Vec<(Key, Part)>> {
+        let initials = problem.initial_states().len();
+        let part = |(index, part): (u32, &SavedPart)| {
+            let leaves = Frontier::checked(part.leaves.clone(), problem)?;
+            let failures = part.failures.clone();
+            let fits = failures.as_ref().is_none_or(|failures| failures.len() == initials);
+            fits.then_some((vec![2 * index + 1], Part { is_next: part.is_next, leaves, failures }))
+        };
+        (0..).zip(&self.parts).map(part).collect()
+    }
+
+    /// Whether it can be what is left of a search for this problem.
+    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
+        let fits = |labelled: &Labelled| {
+            let ranks = labelled.cell.iter().zip(problem.dimensions());
+            labelled.cell.len() == problem.dimensions().len()
+                && usize::from(labelled.label) < problem.actions().len()
+                && ranks.into_iter().all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
+        };
+        let labels = self.best.iter().flat_map(|best| best.labels.iter().flatten());
+        labels.into_iter().all(fits) && self.checked(problem).is_some()
+    }
+    /// How many leaves there are.
+    pub(in crate::search) fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.leaves.len()).sum()
+    }
+
+    /// Cuts it into up to `count` pieces that take about equal shares of the walk. Of each piece any of the
+    /// best solutions will do.
+    pub(in crate::search) fn split(&self, count: usize) -> Vec<Saved> {
+        let shares = |part: &SavedPart| -> f64 {
+            (0..part.leaves.len()).map(|leaf| part.leaves.leaf(leaf).at.share).sum()
+        };
+        let each = self.parts.iter().map(shares).sum::<f64>() / count as f64;
+        let empty = Saved {
+            is_ordered: false,
+            parts: Vec::new(),
+            transitions: Transitions::default(),
+            ..self.clone()
+        };
+        let (mut pieces, mut share) = (vec![empty.clone()], 0.0);
+        for part in &self.parts {
+            let mut piece = SavedPart { leaves: Leaves::new(part.leaves.dimensions()), ..part.clone() };
+            for leaf in 0..part.leaves.len() {
+                if share >= each * pieces.len() as f64 && pieces.len() < count {
+                    push(&mut pieces, &mut piece);
+                    pieces.push(empty.clone());
+                }
+                piece.leaves.push_from(&part.leaves, leaf);
+                share += part.leaves.leaf(leaf).at.share;
+            }
+            push(&mut pieces, &mut piece);
+        }
+        pieces.retain(|piece| !piece.parts.is_empty());
+        pieces
+    }
+}
+
+/// Moves some leaves, if there are any, to the last piece.
+fn push(pieces: &mut [Saved], part: &mut SavedPart) {
+    let empty = SavedPart { leaves: Leaves::new(part.leaves.dimensions()), ..part.clone() };
+    let part = std::mem::replace(part, empty);
+    if !part.leaves.is_empty()
+        && let Some(piece) = pieces.last_mut()
+    {
+        piece.parts.push(part);
+    }
+}
