@@ -116,6 +116,50 @@ fn environments_end_as_if_never_stopped() {
     }
 }
 
+/// Keeps a checkpoint only when it was due, as if the process were killed rather than stopped.
+struct Killed {
+    keeper: InJson,
+    is_due: bool,
+}
+
+impl Keeper for Killed {
+    fn is_due(&mut self) -> bool {
+        self.is_due = self.keeper.is_due();
+        self.is_due
+    }
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        if self.is_due {
+            self.keeper.keep(checkpoint);
+        }
+    }
+}
+
+#[test]
+fn at_most_one_interval_is_repeated() {
+    // The keeper is asked once for every 32 queries of the walk.
+    const EVERY: u64 = 50;
+    let environment = &PENDULUM;
+    let problem = environment.problem().build().expect("the defaults");
+    let queries = |outcome: &Outcome| outcome.statistics.queries + outcome.statistics.replayed;
+    let whole = Search::new(&problem, environment).run().expect("it runs");
+    for limit in [3_000, 20_001, 77_777] {
+        let mut killed = Killed { keeper: InJson::new(EVERY), is_due: false };
+        let search = Search::new(&problem, environment).keeper(&mut killed).query_limit(limit);
+        let first = search.run().expect("it runs");
+        let kept = killed.keeper.kept.expect("a checkpoint was due");
+        let checkpoint = || serde_json::from_str(&kept).expect("as it was written");
+        let resume = || Search::new(&problem, environment).resume(checkpoint()).expect("of this problem");
+        let lost = limit - queries(&resume().query_limit(0).run().expect("it runs"));
+        assert!(lost <= 32 * (EVERY + 1), "{lost} queries of {limit} were lost");
+        assert_eq!(queries(&first), limit);
+        let last = resume().run().expect("it runs");
+        assert_eq!((last.status, &last.best), (whole.status, &whole.best));
+        // The scout begins anew.
+        let more = last.statistics.queries.abs_diff(whole.statistics.queries);
+        assert!(more <= whole.statistics.queries / 100, "{more} more queries");
+    }
+}
+
 #[test]
 fn a_checkpoint_of_another_problem_is_refused() {
     let kept = |environment: &broccoli_environments::Environment| {

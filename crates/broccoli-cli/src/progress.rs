@@ -68,6 +68,8 @@ struct Seen {
     stage: Mutex<Option<Stage>>,
     trees: AtomicU64,
     queries: AtomicU64,
+    /// The share of the walk that is done, if it is known, as the bits of a float.
+    share: AtomicU64,
     answer: Mutex<Answer>,
 }
 
@@ -96,6 +98,8 @@ struct EventJson {
     size: Option<u64>,
     bound: Option<u64>,
     gap: Option<f64>,
+    /// The share of the walk that is done: an estimate.
+    share: Option<f64>,
 }
 
 impl Answer {
@@ -137,12 +141,17 @@ impl Seen {
             stage: Mutex::default(),
             trees: AtomicU64::new(0),
             queries: AtomicU64::new(0),
+            share: AtomicU64::new(f64::NAN.to_bits()),
             answer: Mutex::new(Answer { best, bound }),
         }
     }
 
     fn answer(&self) -> MutexGuard<'_, Answer> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn share(&self) -> Option<f64> {
+        Some(f64::from_bits(self.share.load(Relaxed))).filter(|share| !share.is_nan())
     }
 
     /// What is done, the most important first: a narrow terminal cuts off the end.
@@ -152,6 +161,7 @@ impl Seen {
         let rate = rate.map(|rate| format!(", {}/s", short(rate)));
         let mut parts =
             vec![clock(seconds) + &limit.unwrap_or_default(), queries + &rate.unwrap_or_default()];
+        parts.extend(self.share().map(walked));
         match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Stage::Size(size)) => parts.push(format!("trees of size {size}")),
             Some(Stage::Horizon(steps)) => parts.push(format!("runs up to {} steps", grouped(steps))),
@@ -175,6 +185,7 @@ impl Seen {
             size: answer.best.map(|(_, size)| size),
             bound: answer.bound,
             gap: answer.gap(),
+            share: self.share(),
         });
         if let Ok(line) = line {
             note(format_args!("{line}"));
@@ -258,6 +269,7 @@ impl Observer for Progress {
                 self.seen.queries.store(statistics.queries + statistics.queries_canonical, Relaxed);
                 return;
             }
+            Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),
             Event::Size(size) => return self.enter(Stage::Size(size)),
             Event::Horizon(steps) => return self.enter(Stage::Horizon(steps)),
             Event::Bound(bound) => {
@@ -325,6 +337,15 @@ fn write_lines(seen: &Seen, stopped: &mpsc::Receiver<()>, is_json: bool) {
     }
 }
 
+/// A share of the walk, with more digits while it is small.
+fn walked(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 0.001 => "walked <0.001%".to_owned(),
+        percent if percent < 1.0 => format!("walked {percent:.3}%"),
+        percent => format!("walked {:.1}%", percent.min(99.9)),
+    }
+}
+
 /// A count that stays short however long the search runs.
 fn short(count: u64) -> String {
     match count {
@@ -360,10 +381,11 @@ mod tests {
         let seen = seen(survive, Some(Duration::from_secs(90_000)));
         seen.queries.store(987_654_321_012, Relaxed);
         *seen.stage.lock().unwrap() = Some(Stage::Horizon(10_000));
+        seen.share.store(0.0421f64.to_bits(), Relaxed);
         let work = seen.work(4_000.0, Some(12_345_678));
         assert_eq!(
             work,
-            "1 h 06 min 40 s of 25 h 00 min 00 s | 987.6G queries, 12.3M/s | runs up to 10,000 steps"
+            "1 h 06 min 40 s of 25 h 00 min 00 s | 987.6G queries, 12.3M/s | walked 4.2% | runs up to 10,000 steps"
         );
         // Two columns come before each.
         assert!(line.len() + 2 <= 80);
@@ -380,6 +402,13 @@ mod tests {
         *seen.stage.lock().unwrap() = Some(Stage::Size(3));
         seen.trees.store(1_234_567_890, Relaxed);
         assert_eq!(seen.work(3.0, None), "3.0 s | 0 queries | trees of size 3 | 1.2G trees");
+    }
+
+    #[test]
+    fn shares() {
+        let said = [0.0, 0.000_009, 0.000_02, 0.0099, 0.5, 1.0].map(walked);
+        let expected = ["<0.001%", "<0.001%", "0.002%", "0.990%", "50.0%", "99.9%"];
+        assert_eq!(said, expected.map(|share| format!("walked {share}")));
     }
 
     #[test]

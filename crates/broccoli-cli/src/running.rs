@@ -19,7 +19,7 @@ use clap::Args;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
-use crate::numbers::{time_span, whole};
+use crate::numbers::{memory, time_span, whole};
 use crate::progress::{How, Known, Progress};
 use crate::stopper::Stopper;
 use crate::target::short_check;
@@ -28,6 +28,9 @@ use crate::target::short_check;
 const MOST_THREADS: u64 = 1024;
 /// After how many queries threads are started if the system is foreign, and a query may take long.
 const FOREIGN_THREADS_AFTER: u64 = 1_000;
+
+/// What the program itself takes of the memory, about.
+const OWN_MEMORY: usize = 8 << 20;
 
 /// The options about a run, which a run that goes on with a search has anew.
 #[derive(Debug, Args)]
@@ -44,6 +47,16 @@ pub struct RunOptions {
     /// Stop after N queries, with the best so far; with one thread the same N always gives the same result
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(0..=u64::MAX))]
     query_limit: Option<u64>,
+
+    /// Take at most this much memory, such as 500MB or 2GiB: the cache shrinks first, then the search goes on
+    /// in a way that keeps nothing; when neither suffices it stops, with the best so far
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
+    memory_limit: Option<usize>,
+
+    /// Remember what the system has answered, in at most this memory, such as 64MiB or 1GiB, and ask
+    /// nothing twice: for systems that are slow (behaviour only)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
+    cache: Option<usize>,
 
     /// Stop at the first tree that reaches the goal, or survives the whole horizon
     #[arg(long)]
@@ -66,8 +79,6 @@ pub struct Plan {
     pub any_optimal: bool,
     pub gap: Option<f64>,
     pub start: Option<Tree>,
-    /// The most bytes for what the system has answered.
-    pub cache: Option<usize>,
     /// An earlier search to go on with, instead of all that.
     pub resumed: Option<Checkpoint>,
 }
@@ -122,7 +133,14 @@ impl RunOptions {
         if target.is_foreign {
             search = search.threads_after(FOREIGN_THREADS_AFTER);
         }
-        let stopper = Stopper::new(time_limit)?;
+        if let Some(bytes) = self.cache {
+            search = search.cache(bytes);
+        }
+        if let Some(bytes) = self.memory_limit {
+            // Memory that is given back is not always free at once.
+            search = search.memory_limit(bytes.saturating_sub(OWN_MEMORY) / 4 * 3);
+        }
+        let stopper = Stopper::new(time_limit, self.memory_limit)?;
         if target.is_foreign
             && !self.no_check
             && let Err(error) = short_check(target, problem)
@@ -168,6 +186,10 @@ impl RunOptions {
         Ok(Searched { found, seconds, threads: threads.get(), explanation, history })
     }
 
+    pub fn has_cache(&self) -> bool {
+        self.cache.is_some()
+    }
+
     fn threads(&self) -> NonZeroUsize {
         let cores = || std::thread::available_parallelism().ok();
         self.threads.and_then(NonZeroUsize::new).or_else(cores).unwrap_or(NonZeroUsize::MIN)
@@ -198,9 +220,6 @@ impl Plan {
         }
         if self.any_optimal {
             search = search.any_optimal();
-        }
-        if let Some(bytes) = self.cache {
-            search = search.cache(bytes);
         }
         if let Some(gap) = self.gap {
             search = search.gap(gap);

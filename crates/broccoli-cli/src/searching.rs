@@ -7,7 +7,7 @@ use broccoli_problem::Target;
 use clap::{Args, ValueEnum};
 
 use crate::complaint::Complaint;
-use crate::numbers::{fraction, memory};
+use crate::numbers::fraction;
 use crate::running::{Kept, Plan, RunOptions, SearchError, Searched};
 
 /// The options about the search.
@@ -24,11 +24,6 @@ pub struct SearchOptions {
     /// Accept any of the best trees, without the pass that always chooses the same one
     #[arg(long)]
     any_optimal: bool,
-
-    /// Remember what the system has answered, in at most this memory, such as 64MiB or 1GiB, and ask
-    /// nothing twice: for systems that are slow (behaviour only)
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
-    cache: Option<usize>,
 
     /// Stop when the value is proved to be this close to the optimum, such as 5% or 0.05
     #[arg(long, value_name = "GAP", allow_hyphen_values = true, value_parser = fraction)]
@@ -68,7 +63,6 @@ impl SearchOptions {
             any_optimal: self.any_optimal || asked.any_optimal,
             gap: self.gap.or(asked.gap),
             start,
-            cache: self.cache,
             resumed: None,
         };
         self.run.run(target, problem, plan, kept)
@@ -78,7 +72,7 @@ impl SearchOptions {
     fn engine(&self) -> Result<Option<Engine>, Complaint> {
         let is_behaviour =
             matches!((self.engine, self.no_pruning), (None | Some(EngineName::Behaviour), false));
-        if self.cache.is_some() && !is_behaviour {
+        if self.run.has_cache() && !is_behaviour {
             return Err(Complaint::input(
                 "--cache works with --engine behaviour only: the other engines run whole traces",
             ));

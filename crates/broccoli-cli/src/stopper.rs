@@ -1,4 +1,4 @@
-//! Ends a search from outside: when its time is up, or when a signal says so.
+//! Ends a search from outside: when its time is up, when it takes too much memory, or when a signal says so.
 //!
 //! The search looks at a flag before every query. A thread that sleeps sets it, or the thread that
 //! waits for signals: Ctrl-C, and on Unix also SIGTERM and SIGHUP. The second signal does not wait.
@@ -13,7 +13,11 @@ use crate::complaint::{Complaint, clear_screen, note};
 
 const GO_ON: u8 = 0;
 const TIME_IS_UP: u8 = 1;
-const INTERRUPTED: u8 = 2;
+const OUT_OF_MEMORY: u8 = 2;
+const INTERRUPTED: u8 = 3;
+
+/// How often to look at the memory.
+const MEMORY_LOOK: Duration = Duration::from_millis(20);
 
 /// The exit code of a command that a second signal ended.
 const SIGNALLED: i32 = 130;
@@ -24,8 +28,8 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Starts to listen for signals, and the clock if there is a limit.
-    pub fn new(limit: Option<Duration>) -> Result<Self, Complaint> {
+    /// Starts to listen for signals, and to watch the clock and the memory if they are limited.
+    pub fn new(time: Option<Duration>, memory: Option<usize>) -> Result<Self, Complaint> {
         let flag = Arc::new(AtomicU8::new(GO_ON));
         let interrupted = Arc::clone(&flag);
         ctrlc::set_handler(move || {
@@ -36,18 +40,41 @@ impl Stopper {
             note(format_args!("stopping; once more to end at once"));
         })
         .map_err(|error| Complaint::other(format!("cannot listen for signals: {error}")))?;
-        if let Some(limit) = limit {
-            let flag = Arc::clone(&flag);
-            let clock = move || {
-                std::thread::sleep(limit);
-                // A signal that came before counts.
-                let _ = flag.compare_exchange(GO_ON, TIME_IS_UP, Relaxed, Relaxed);
-            };
-            let started = std::thread::Builder::new().name("time limit".into()).spawn(clock);
-            started.map_err(|error| Complaint::other(format!("cannot start the clock: {error}")))?;
+        let stopper = Stopper { flag };
+        if let Some(limit) = time {
+            stopper.watch("time limit", TIME_IS_UP, move || std::thread::sleep(limit))?;
         }
-        Ok(Stopper { flag })
+        if let Some(limit) = memory {
+            if used_memory().is_none() {
+                return Err(Complaint::other(
+                    "--memory-limit: this system does not tell what memory is used",
+                ));
+            }
+            let wait = move || {
+                while used_memory().is_none_or(|used| used <= limit) {
+                    std::thread::sleep(MEMORY_LOOK);
+                }
+            };
+            stopper.watch("memory limit", OUT_OF_MEMORY, wait)?;
+        }
+        Ok(stopper)
     }
+
+    /// Sets the flag when `wait` returns, unless it is set already.
+    fn watch(&self, name: &str, reason: u8, wait: impl FnOnce() + Send + 'static) -> Result<(), Complaint> {
+        let flag = Arc::clone(&self.flag);
+        let watch = move || {
+            wait();
+            let _ = flag.compare_exchange(GO_ON, reason, Relaxed, Relaxed);
+        };
+        let started = std::thread::Builder::new().name(name.into()).spawn(watch);
+        started.map(drop).map_err(|error| Complaint::other(format!("cannot watch the {name}: {error}")))
+    }
+}
+
+/// The memory that this process has, in bytes.
+fn used_memory() -> Option<usize> {
+    memory_stats::memory_stats().map(|used| used.physical_mem)
 }
 
 impl Stop for Stopper {
@@ -56,6 +83,7 @@ impl Stop for Stopper {
         match self.flag.load(Relaxed) {
             GO_ON => None,
             TIME_IS_UP => Some(StopReason::TimeLimit),
+            OUT_OF_MEMORY => Some(StopReason::MemoryLimit),
             _ => Some(StopReason::Interrupted),
         }
     }

@@ -190,7 +190,7 @@ fn damaged_files_are_refused() {
     }
     let mut other_version = whole.clone();
     other_version[20] = 99;
-    refused(&other_version, &["a checkpoint of version 99, and this program reads version 1 only"]);
+    refused(&other_version, &["a checkpoint of version 99, and this program reads version 2 only"]);
     refused(br#"{"status":"optimal"}"#, &["it is not a checkpoint"]);
     for path in ["/dev/zero", "/no/such/file", text(directory.path())] {
         let output = run(&["resume", path]);
@@ -241,6 +241,9 @@ fn progress_as_events() {
     let last = |name: &str| events.iter().rfind(|event| event["event"] == name).expect("such an event");
     assert_eq!([&last("improved")["value"], &last("improved")["size"]], [&result["value"], &result["size"]]);
     assert!(last("bound")["bound"].as_u64() <= result["bound"].as_u64());
+    let shares: Vec<f64> = events.iter().filter_map(|event| event["share"].as_f64()).collect();
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    assert!(shares.last() > Some(&0.0), "{shares:?}");
     for event in &events {
         assert!(event["seconds"].as_f64() >= Some(0.0) && event["queries"].is_u64(), "{event}");
     }

@@ -17,6 +17,7 @@ fn limits_end_a_search_with_exit_4() {
     for (more, reason) in [
         (&["--time-limit", "300ms"][..], "time limit"),
         (&["--query-limit", "2000"], "query limit"),
+        (&["--memory-limit", "1MiB"], "memory limit"),
         (&["--first"], "first"),
         (&["--gap", "95%"], "gap"),
     ] {
@@ -45,6 +46,22 @@ fn the_same_query_limit_gives_the_same_result() {
         object
     };
     assert_eq!(limited(), limited());
+}
+
+#[test]
+fn a_cache_that_is_too_large_shrinks() {
+    let problem =
+        ["solve", "mountain-car", "--depth", "3", "--step", "0.18,0.014", "--json", "--threads", "1"];
+    let whole = json(&run(&problem));
+    let cached = json(&run(&[&problem[..], &["--cache", "1GiB"]].concat()));
+    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "12MiB"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let limited = json(&output);
+    assert_eq!(limited["tree"], whole["tree"]);
+    // What was forgotten is asked again.
+    let replayed = |result: &serde_json::Value| result["statistics"]["queries_replayed"].as_u64().unwrap();
+    let (cached, limited) = (replayed(&cached), replayed(&limited));
+    assert!(limited > 10 * cached, "{limited} queries were made again, and {cached} with enough memory");
 }
 
 #[test]
