@@ -1,13 +1,13 @@
 //! What is said on standard error when something is wrong, and the exit code that goes with it.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
 
 use broccoli_problem::Diagnosis;
 use clap::error::ErrorKind;
-use indicatif::MultiProgress;
 use miette::{GraphicalReportHandler, GraphicalTheme};
+
+use crate::screen::note;
 
 /// The exit code for bad usage and bad input.
 pub const BAD_INPUT: u8 = 2;
@@ -80,27 +80,5 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         }
         _ if error.use_stderr() => ExitCode::from(BAD_INPUT),
         _ => ExitCode::SUCCESS,
-    }
-}
-
-/// The lines that are being redrawn at the bottom of the terminal, if there are some.
-pub static SCREEN: Mutex<Option<MultiProgress>> = Mutex::new(None);
-
-/// Writes a line to standard error, above those that are being redrawn; if that is gone there is nobody
-/// to tell.
-pub fn note(line: std::fmt::Arguments<'_>) {
-    let write = || {
-        let _ = writeln!(io::stderr(), "{line}");
-    };
-    match &*SCREEN.lock().unwrap_or_else(PoisonError::into_inner) {
-        Some(screen) => screen.suspend(write),
-        None => write(),
-    }
-}
-
-/// Removes the lines that are being redrawn.
-pub fn clear_screen() {
-    if let Some(screen) = SCREEN.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        let _ = screen.clear();
     }
 }

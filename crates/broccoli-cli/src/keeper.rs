@@ -7,7 +7,7 @@ use broccoli_core::search::{Checkpoint, Keeper};
 use broccoli_export::history::History;
 
 use crate::checkpoint::{About, CheckpointFile};
-use crate::complaint::note;
+use crate::screen::note;
 
 /// A clock that tells the seconds since the search began, those of earlier runs included.
 pub type Clock = Box<dyn Fn() -> f64>;

@@ -21,6 +21,7 @@ mod prove;
 mod report;
 mod resume;
 mod running;
+mod screen;
 mod searching;
 mod simulate;
 mod solve;

@@ -18,7 +18,7 @@ use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use crate::complaint::{SCREEN, note};
+use crate::screen::{self, note};
 
 const REDRAW: Duration = Duration::from_millis(100);
 const PLAIN_LINE: Duration = Duration::from_secs(1);
@@ -302,8 +302,7 @@ fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
         }
         bar
     });
-    let screen = || SCREEN.lock().unwrap_or_else(PoisonError::into_inner);
-    *screen() = Some(bars.clone());
+    screen::redraw(bars.clone());
     let mut rate = Rate::new(seen);
     let mut told = None;
     loop {
@@ -319,8 +318,8 @@ fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
             break;
         }
     }
-    *screen() = None;
     lines.iter().for_each(ProgressBar::finish_and_clear);
+    screen::clear();
 }
 
 /// Writes a line every second until told to stop.

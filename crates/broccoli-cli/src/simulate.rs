@@ -16,9 +16,10 @@ use self::runs::Interrupted;
 pub use self::runs::run_quietly;
 
 use crate::Done;
-use crate::complaint::{Complaint, note};
+use crate::complaint::Complaint;
 use crate::numbers::whole;
 use crate::output;
+use crate::screen::note;
 use crate::starts::Starts;
 use crate::target::resolve;
 

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use broccoli_core::search::{Stop, StopReason};
 
-use crate::complaint::{Complaint, clear_screen, note};
+use crate::complaint::Complaint;
+use crate::screen::{self, note};
 
 const GO_ON: u8 = 0;
 const TIME_IS_UP: u8 = 1;
@@ -34,7 +35,7 @@ impl Stopper {
         let interrupted = Arc::clone(&flag);
         ctrlc::set_handler(move || {
             if interrupted.swap(INTERRUPTED, Relaxed) == INTERRUPTED {
-                clear_screen();
+                screen::clear();
                 std::process::exit(SIGNALLED);
             }
             note(format_args!("stopping; once more to end at once"));

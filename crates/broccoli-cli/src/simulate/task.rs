@@ -7,8 +7,9 @@ use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
 
 use super::Simulate;
-use crate::complaint::{Complaint, note};
+use crate::complaint::Complaint;
 use crate::file::TreeFile;
+use crate::screen::note;
 
 /// What is to be run.
 pub struct Task {
