@@ -178,6 +178,7 @@ class Facts(TypedDict):
     title: str
     dimensions: list[tuple[str, float, float, float]]
     actions: list[tuple[str, float]]
+    is_discrete: bool
     initial: list[float]
     objective: str
     horizon: int
@@ -188,8 +189,8 @@ _OnEvent = Callable[[int, int | None, int | None, int | None, Tree | None], obje
 def environments() -> list[str]:
     """Return the names of the built-in environments."""
 
-def environment(name: str) -> Facts:
-    """Return what is known of a built-in environment."""
+def environment(name: str, actions: list[str] | None = None) -> Facts:
+    """Return what is known of a built-in environment, with its actions or those chosen by name or value."""
 
 def sample(name: str, count: int, seed: int) -> list[list[float]]:
     """Sample initial states of a built-in environment, as the command line does."""

@@ -33,7 +33,7 @@ class Problem:
     - `depth`, `nodes`: limits on the tree.
     - `initial` or `seeds`: initial states, or seeds for Gymnasium's `reset`.
     - `actions`: those to use, in a list, or by name in a dict. For continuous actions, a list of values, or
-      how many evenly spaced ones per dimension.
+      how many evenly spaced ones per dimension. Those of a built-in environment in a list of names or values.
     - `dimensions`: names of the observation's dimensions, or a dict of names and ranges.
     - `features`: a function of the observation, whose result the tree sees instead (Gymnasium).
     - `verdict`: a function `(observation, reward, terminated, truncated, info) -> Verdict` (Gymnasium). By
@@ -102,12 +102,11 @@ class Problem:
                 given,
                 f"the built-in environment {system!r}",
                 "seeds",
-                "actions",
                 "dimensions",
                 "features",
                 "verdict",
             )
-            return systems.built_in(system, given["initial"])
+            return systems.built_in(system, given["initial"], given["actions"])
         if isinstance(system, str) or _gymnasium.is_made_by(system):
             keys = (
                 "objective",

@@ -82,18 +82,18 @@ class Source:
     """The system in a few words."""
 
 
-def built_in(name: str, initial: Sequence[Any] | None) -> Source:
+def built_in(name: str, initial: Sequence[Any] | None, actions: Actions | int | None) -> Source:
     """Return a built-in environment as a source."""
-    facts = _broccoli.environment(name)
-    values = [value for _, value in facts["actions"]]
-    # Numbers of a discrete space of Gymnasium's, or torques.
-    is_discrete = all(value >= 0 and value == int(value) for value in values)
+    if isinstance(actions, (int, str, Mapping)):
+        msg = f"actions: give a list of names or values, not {actions!r}"
+        raise TypeError(msg)
+    facts = _broccoli.environment(name, None if actions is None else [str(action) for action in actions])
     chosen = [facts["initial"]] if initial is None else initial
     return Source(
         dimensions=tuple(
             Dimension(name, low, high, step, is_closed=False) for name, low, high, step in facts["dimensions"]
         ),
-        actions={name: int(value) if is_discrete else value for name, value in facts["actions"]},
+        actions={name: int(value) if facts["is_discrete"] else value for name, value in facts["actions"]},
         initial=tuple(tuple(float(value) for value in state) for state in chosen),
         native=name,
         observed=list,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use broccoli_core::problem::{InitialState, Objective, Problem, Thresholds};
-use broccoli_environments::{ALL, Environment, find};
+use broccoli_environments::{ALL, ActionSpace, Environment, Variant, find};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -141,21 +141,29 @@ pub struct Facts {
     title: &'static str,
     /// Name, low, high, step of the default grid.
     dimensions: Vec<(&'static str, f64, f64, f64)>,
-    actions: Vec<(&'static str, f64)>,
+    actions: Vec<(String, f64)>,
+    /// Whether the actions are numbers of a discrete space.
+    is_discrete: bool,
     initial: Vec<f64>,
     objective: &'static str,
     horizon: u64,
     depth: u32,
 }
 
-/// The facts of a built-in environment.
+/// The facts of a built-in environment, with its default actions or those chosen by name or value.
 #[pyfunction]
-pub fn environment(name: &str) -> PyResult<Facts> {
-    let Environment { title, dimensions, actions, initial, objective, depth, .. } = found(name)?;
+#[pyo3(signature = (name, actions=None))]
+pub fn environment(name: &str, actions: Option<Vec<String>>) -> PyResult<Facts> {
+    let variant = match actions {
+        Some(actions) => chosen(name, &actions)?,
+        None => Variant::new(found(name)?),
+    };
+    let Environment { title, dimensions, space, initial, objective, depth, .. } = variant.environment();
     Ok(Facts {
         title,
         dimensions: dimensions.iter().map(|d| (d.name, d.range.0, d.range.1, d.step)).collect(),
-        actions: actions.iter().map(|a| (a.name, a.value)).collect(),
+        actions: variant.actions().iter().map(|a| (a.name.clone(), a.value)).collect(),
+        is_discrete: matches!(space, ActionSpace::Named(_)),
         initial: initial.to_vec(),
         objective: if matches!(objective, Objective::Reach { .. }) { "reach" } else { "survive" },
         horizon: objective.horizon(),
@@ -172,6 +180,11 @@ pub fn sample(name: &str, count: usize, seed: u64) -> PyResult<Vec<Vec<f64>>> {
 /// The built-in environment with this name.
 pub fn found(name: &str) -> PyResult<&'static Environment> {
     find(name).map_err(wrong)
+}
+
+/// The built-in environment with these actions.
+pub fn chosen(name: &str, actions: &[impl AsRef<str>]) -> PyResult<Variant> {
+    Variant::choose(found(name)?, actions).map_err(wrong)
 }
 
 /// A `ValueError`.

@@ -8,18 +8,18 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use broccoli_core::problem::{RunError, SystemFactory};
+use broccoli_core::problem::{Problem, RunError, SystemFactory};
 use broccoli_core::search::{
     Engine, Event, Observer, Search, Solution, Statistics, Status, Stop, StopReason, explain as blame,
 };
 use broccoli_core::tree::{End, Trace};
-use broccoli_environments::Environment;
+use broccoli_environments::Variant;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::checkpoint::File;
-use crate::problem::{ProblemData, found, wrong};
+use crate::problem::{ProblemData, chosen, wrong};
 use crate::system::PythonSystem;
 use crate::tree::Tree;
 
@@ -47,14 +47,16 @@ impl Stopper {
 
 /// A black box: a built-in environment, or one in Python.
 enum BlackBox<'a> {
-    Environment(&'static Environment),
+    Environment(Variant),
     Python(&'a PythonSystem),
 }
 
 impl<'a> BlackBox<'a> {
-    fn of(system: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+    /// The system of a problem; the problem names the actions that a built-in environment is to have.
+    fn of(system: &'a Bound<'_, PyAny>, problem: &Problem) -> PyResult<Self> {
         if let Ok(name) = system.cast::<PyString>() {
-            return Ok(BlackBox::Environment(found(&name.to_string_lossy())?));
+            let actions: Vec<&str> = problem.actions().iter().map(|a| a.name.as_str()).collect();
+            return Ok(BlackBox::Environment(chosen(&name.to_string_lossy(), &actions)?));
         }
         match system.cast::<PythonSystem>() {
             Ok(system) => Ok(BlackBox::Python(system.get())),
@@ -62,10 +64,10 @@ impl<'a> BlackBox<'a> {
         }
     }
 
-    fn factory(&self) -> &'a dyn SystemFactory {
-        match *self {
+    fn factory(&self) -> &dyn SystemFactory {
+        match self {
             BlackBox::Environment(environment) => environment,
-            BlackBox::Python(system) => system,
+            BlackBox::Python(system) => *system,
         }
     }
 
@@ -196,7 +198,7 @@ pub fn search(
     stopper: &Stopper,
     on_event: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
-    let black_box = BlackBox::of(system)?;
+    let black_box = BlackBox::of(system, problem.core())?;
     let factory = black_box.factory();
     let core = problem.core();
     let clock = Clock::new(stopper, options.time_limit()?, matches!(black_box, BlackBox::Python(_)));
@@ -205,7 +207,7 @@ pub fn search(
     let mut file = options.checkpoint.map(|(path, system)| File::new(path, system));
     let saved = file.as_ref().map(File::read).transpose()?.flatten();
     let started = Instant::now();
-    let found = py.detach(|| {
+    let chosen = py.detach(|| {
         let mut search =
             Search::new(core, factory).engine(engine).gap(options.gap).threads(options.threads).stop(&clock);
         if options.any_optimal {
@@ -233,20 +235,20 @@ pub fn search(
     if let Some(error) = clock.take_raised() {
         return Err(error);
     }
-    if let (Some(file), Ok(outcome)) = (&mut file, &found)
+    if let (Some(file), Ok(outcome)) = (&mut file, &chosen)
         && !matches!(outcome.status, Status::Stopped(_))
     {
         file.remove();
     }
-    let (best, statistics, failure) = match &found {
+    let (best, statistics, failure) = match &chosen {
         Ok(outcome) => (&outcome.best, outcome.statistics, None),
         Err(failure) => (&failure.best, failure.statistics, Some(black_box.failure(py, &failure.error))),
     };
-    let text = match &found {
+    let text = match &chosen {
         Ok(outcome) => broccoli_export::text::outcome(core, outcome, seconds),
         Err(failure) => failure.to_string(),
     };
-    let (status, bound, stopped_by) = match &found {
+    let (status, bound, stopped_by) = match &chosen {
         Err(_) => ("error", None, None),
         Ok(outcome) => match outcome.status {
             Status::Optimal => ("optimal", outcome.bound, None),
@@ -296,7 +298,7 @@ pub fn trace(
             "there is no initial state {initial}: there are {count}, counted from 0"
         )));
     }
-    let black_box = BlackBox::of(system)?;
+    let black_box = BlackBox::of(system, problem.core())?;
     let factory = black_box.factory();
     match py.detach(|| Trace::run(core, factory, tree.core(), initial)) {
         Err(error) => Ok(TraceData {
@@ -329,14 +331,14 @@ pub fn explain(
     queries: u64,
     stopper: &Stopper,
 ) -> PyResult<(Vec<usize>, Vec<usize>, bool)> {
-    let black_box = BlackBox::of(system)?;
+    let black_box = BlackBox::of(system, problem.core())?;
     let factory = black_box.factory();
     let clock = Clock::new(stopper, None, matches!(black_box, BlackBox::Python(_)));
     let core = problem.core();
-    let found = py.detach(|| blame(core, factory, queries, Some(&clock)));
+    let chosen = py.detach(|| blame(core, factory, queries, Some(&clock)));
     match clock.take_raised() {
         Some(error) => Err(error),
-        None => Ok((found.alone, found.together, found.is_cut_short)),
+        None => Ok((chosen.alone, chosen.together, chosen.is_cut_short)),
     }
 }
 

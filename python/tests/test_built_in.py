@@ -74,7 +74,22 @@ def test_actions_are_what_gymnasium_takes() -> None:
     """Numbers of a discrete space, or torques."""
     assert broccoli.Problem("cartpole").actions == {"left": 0, "right": 1}
     assert broccoli.Problem("pendulum").actions == {"-2": -2.0, "+2": 2.0}
-    assert set(broccoli.environments()) == {"cartpole", "mountain-car", "pendulum"}
+    assert broccoli.Problem("acrobot").actions == {"negative": 0, "none": 1, "positive": 2}
+    assert {"acrobot", "cartpole", "mountain-car", "pendulum"} <= set(broccoli.environments())
+
+
+def test_chosen_actions() -> None:
+    """By name or by value; a continuous action from a list."""
+    car = broccoli.Problem("mountain-car", actions=["left", 1, "right"])
+    assert car.actions == {"left": 0, "coast": 1, "right": 2}
+    torques = broccoli.Problem("pendulum", actions=[0, 1, 2])
+    assert torques.actions == {"0": 0.0, "+1": 1.0, "+2": 2.0}
+    three = broccoli.synthesize("mountain-car", thresholds=3, actions=["left", "coast", "right"])
+    two = broccoli.synthesize("mountain-car", thresholds=3)
+    assert three.value is not None
+    assert two.value is None or three.value <= two.value
+    with pytest.raises(TypeError, match="give a list of names or values"):
+        broccoli.Problem("pendulum", actions=5)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +97,8 @@ def test_actions_are_what_gymnasium_takes() -> None:
     [
         ("cartpol", {}, 'did you mean "cartpole"'),
         ("cartpole", {"seeds": [1]}, "give initial=.*broccoli.sample"),
-        ("cartpole", {"actions": [0]}, "actions has no meaning for the built-in environment 'cartpole'"),
+        ("cartpole", {"actions": ["left"]}, "needs at least two"),
+        ("cartpole", {"actions": [0, 2]}, 'cartpole has no action "2"; there are: left, right'),
         ("cartpole", {"features": len}, "features has no meaning"),
     ],
 )

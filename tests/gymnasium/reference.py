@@ -8,10 +8,16 @@ the last place of that is what a single rounding can change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium.envs.classic_control import CartPoleEnv, MountainCarEnv, PendulumEnv
+from gymnasium.envs.classic_control import (
+    AcrobotEnv,
+    CartPoleEnv,
+    Continuous_MountainCarEnv,
+    MountainCarEnv,
+    PendulumEnv,
+)
 from numpy.random import Generator
 
 from transitions import Answer, State
@@ -22,6 +28,8 @@ class Reference(ABC):
 
     name: ClassVar[str]
     """The name of our environment."""
+    actions: ClassVar[tuple[str, ...]]
+    """The actions that are compared, in the words of our environment."""
     start: ClassVar[tuple[tuple[float, float], ...]]
     """Where initial states are sampled."""
     typical: ClassVar[tuple[tuple[float, float], ...]]
@@ -32,8 +40,16 @@ class Reference(ABC):
     """Per dimension the values at which something changes: limits, clamps, walls, goals."""
     cliffs: ClassVar[tuple[tuple[float, ...], ...]]
     """Per dimension the edges at which a last bit that came from a sine or cosine decides what happens."""
+    clamps: ClassVar[tuple[set[float], ...]] = ()
+    """Per dimension values that a clamp or a wall gives, and that random states should see."""
     has_verdict: ClassVar[bool] = True
     """Whether Gymnasium ends an episode here."""
+    ulps: ClassVar[float] = 4
+    """How far a value may be off after one step, in units in the last place of the largest term."""
+    steps: ClassVar[int] = 300
+    """How long runs stay together."""
+    apart: ClassVar[float] = 1e-6
+    """How far apart they may be at their end."""
 
     @abstractmethod
     def step(self, state: State, action: int) -> Answer:
@@ -75,6 +91,7 @@ class CartPole(Reference):
     """CartPole-v1."""
 
     name = "cartpole"
+    actions = ("left", "right")
     start = ((-0.05, 0.05),) * 4
     typical = ((-2.5, 2.5), (-3.0, 3.0), (-0.42, 0.42), (-3.0, 3.0))
     beyond = ((-100.0, 100.0), (-50.0, 50.0), (-50.0, 50.0), (-50.0, 50.0))
@@ -113,14 +130,16 @@ class CartPole(Reference):
 
 
 class MountainCar(Reference):
-    """MountainCar-v0, with its actions 0 and 2."""
+    """MountainCar-v0."""
 
     name = "mountain-car"
+    actions = ("left", "coast", "right")
     start = ((-0.6, -0.4), (0.0, 0.0))
     typical = ((-1.2, 0.6), (-0.07, 0.07))
     beyond = ((-50.0, 50.0), (-1.0, 1.0))
     edges = ((-1.2, -1.19, 0.45, 0.5, 0.6), (-0.07, -0.001, 0.0, 0.001, 0.07))
     cliffs = ((-1.2, 0.5), (0.0,))  # the wall, which stops the car, and the goal
+    clamps = ({-1.2, 0.6}, {-0.07, 0.0, 0.07})
 
     def __init__(self) -> None:
         """Make the environment."""
@@ -130,7 +149,7 @@ class MountainCar(Reference):
         """Step once."""
         position, velocity = state
         self.env.state = (np.float64(position), np.float64(velocity))
-        terminated = self.env.step((0, 2)[action])[2]
+        terminated = self.env.step(action)[2]
         return Answer("satisfied" if terminated else "running", tuple(map(float, self.env.state)))
 
     def terms(self, state: State) -> State:
@@ -140,19 +159,106 @@ class MountainCar(Reference):
         return max(position, velocity), velocity
 
     def policy(self, state: State) -> int:
-        """Accelerate the way the car rolls."""
-        return int(state[1] >= 0)
+        """Accelerate the way the car rolls, and coast now and then."""
+        return 1 if abs(state[1]) < 0.002 else 2 * int(state[1] >= 0)
+
+
+def _single(value: float) -> float:
+    return float(np.float32(value))
+
+
+class MountainCarContinuous(Reference):
+    """MountainCarContinuous-v0 with forces from a list; it rounds its state to float32 after every step."""
+
+    name = "mountain-car-continuous"
+    actions = ("-1", "-0.3", "0", "0.7", "1")
+    start = MountainCar.start
+    typical = MountainCar.typical
+    beyond = MountainCar.beyond
+    edges = ((-1.2, -1.19, 0.4, 0.45, 0.6), (-0.07, -0.0015, 0.0, 0.0015, 0.07))
+    cliffs = ((_single(-1.2), _single(0.45)), (0.0,))
+    clamps = ({_single(-1.2), _single(0.6)}, {_single(-0.07), 0.0, _single(0.07)})
+    ulps = 2.0**29
+    apart = 1e-4
+
+    def __init__(self) -> None:
+        """Make the environment."""
+        self.env = Continuous_MountainCarEnv()
+
+    def step(self, state: State, action: int) -> Answer:
+        """Step once, in float64 up to the rounding at the end."""
+        self.env.state = np.array(state, dtype=np.float64)
+        terminated = self.env.step(np.array([float(self.actions[action])]))[2]
+        return Answer("satisfied" if terminated else "running", tuple(map(float, self.env.state)))
+
+    def terms(self, state: State) -> State:
+        """Bound the terms."""
+        position, velocity = map(abs, state)
+        velocity = max(velocity, 0.0025)
+        return max(position, velocity), velocity
+
+    def policy(self, state: State) -> int:
+        """Drive the way the car rolls."""
+        return 4 if state[1] >= 0 else 0
+
+
+class Acrobot(Reference):
+    """Acrobot-v1."""
+
+    name = "acrobot"
+    actions = ("negative", "none", "positive")
+    start = ((-0.1, 0.1),) * 4
+    typical = ((-np.pi, np.pi), (-np.pi, np.pi), (-6.0, 6.0), (-12.0, 12.0))
+    beyond = ((-50.0, 50.0), (-50.0, 50.0), (-13.0, 13.0), (-29.0, 29.0))
+    edges = (
+        (-np.pi, -np.pi / 2, 0.0, np.pi / 2, np.pi),
+        (-np.pi, 0.0, np.pi),
+        (-4 * np.pi, 0.0, 4 * np.pi),
+        (-9 * np.pi, 0.0, 9 * np.pi),
+    )
+    cliffs = ((-np.pi, np.pi), (-np.pi, np.pi), (), ())  # where an angle is wrapped
+    clamps = (set(), set(), {-4 * np.pi, 4 * np.pi}, {-9 * np.pi, 9 * np.pi})
+
+    def __init__(self) -> None:
+        """Make the environment."""
+        self.env: Any = AcrobotEnv()  # its state is declared as None
+
+    def step(self, state: State, action: int) -> Answer:
+        """Step once."""
+        self.env.state = np.array(state, dtype=np.float64)
+        terminated = self.env.step(action)[2]
+        return Answer("satisfied" if terminated else "running", tuple(map(float, self.env.state)))
+
+    def terms(self, state: State) -> State:
+        """Bound the terms: the same integration with everything positive, within ten times the limits."""
+        limits = np.array([1e9, 1e9, 40 * np.pi, 90 * np.pi])
+        start = np.abs(state)
+        slope = np.zeros(4)
+        for dt in (0.1, 0.1, 0.2, 0.2):
+            _, _, velocity1, velocity2 = np.minimum(start + dt * slope, limits)
+            phi2 = 4.9
+            phi1 = 0.5 * velocity2**2 + velocity2 * velocity1 + 14.7 + phi2
+            acceleration2 = (1 + 0.39 * phi1 + 0.5 * velocity1**2 + phi2) / 0.57
+            acceleration1 = (1.75 * acceleration2 + phi1) / 2.5
+            slope = np.array([velocity1, velocity2, acceleration1, acceleration2])
+        return tuple((start + 0.2 * slope).tolist())
+
+    def policy(self, state: State) -> int:
+        """Drive the way the first link swings."""
+        return 2 * int(state[2] >= 0)
 
 
 class Pendulum(Reference):
-    """Pendulum-v1, with the full torque either way; Gymnasium never ends it."""
+    """Pendulum-v1, with torques from a list; Gymnasium never ends it."""
 
     name = "pendulum"
+    actions = ("-2", "-1", "0", "0.3", "2")
     start = ((-0.8, -0.5), (-0.2, 0.2))
     typical = ((-3.2, 3.2), (-8.0, 8.0))
     beyond = ((-1e4, 1e4), (-50.0, 50.0))
     edges = ((-2 * np.pi, -np.pi, -0.1, 0.0, 0.1, np.pi, 2 * np.pi), (-8.0, -0.1, 0.0, 0.1, 8.0))
     cliffs = ((),) * 2  # the clamp of the velocity makes no jump
+    clamps = (set(), {-8.0, 8.0})
     has_verdict = False
 
     def __init__(self) -> None:
@@ -162,7 +268,7 @@ class Pendulum(Reference):
     def step(self, state: State, action: int) -> Answer:
         """Step once."""
         self.env.state = np.array(state, dtype=np.float64)
-        self.env.step(np.array([(-2.0, 2.0)[action]]))
+        self.env.step(np.array([float(self.actions[action])]))
         return Answer("", tuple(map(float, self.env.state)))
 
     def terms(self, state: State) -> State:
@@ -174,7 +280,7 @@ class Pendulum(Reference):
 
     def policy(self, state: State) -> int:
         """Drive the way the rod swings."""
-        return int(state[1] >= 0)
+        return 4 * int(state[1] >= 0)
 
 
-ALL: tuple[Reference, ...] = (CartPole(), MountainCar(), Pendulum())
+ALL: tuple[Reference, ...] = (Acrobot(), CartPole(), MountainCar(), MountainCarContinuous(), Pendulum())

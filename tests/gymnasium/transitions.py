@@ -11,9 +11,10 @@ State = tuple[float, ...]
 
 
 class Query(NamedTuple):
-    """One step that is asked for: where, with which action, from which state."""
+    """One step that is asked for: where, with which of which actions, from which state."""
 
     environment: str
+    actions: tuple[str, ...]
     action: int
     state: State
 
@@ -35,7 +36,10 @@ class Transitions:
     def step(self, queries: Sequence[Query]) -> list[Answer]:
         """Answer every query."""
         # repr and Rust's formatting both write the shortest text that reads back as the same float.
-        lines = [" ".join([q.environment, str(q.action), *map(repr, q.state)]) for q in queries]
+        lines = [
+            " ".join([q.environment, ",".join(q.actions), str(q.action), *map(repr, q.state)])
+            for q in queries
+        ]
         done = subprocess.run(
             [self.program], input="\n".join(lines), text=True, check=True, stdout=subprocess.PIPE
         )

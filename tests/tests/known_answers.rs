@@ -6,7 +6,9 @@ use broccoli_core::problem::{
 };
 use broccoli_core::search::{Engine, Outcome, Search, Status};
 use broccoli_core::tree::{Trace, Tree};
-use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
+use broccoli_environments::{
+    ACROBOT, CARTPOLE, Environment, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, Variant,
+};
 
 const BEHAVIOUR: Engine = Engine::Behaviour;
 const PRUNING: Engine = Engine::Backtracking { pruning: true };
@@ -116,7 +118,49 @@ fn cartpole_depth_3_is_perfect() {
     check(&problem, &CARTPOLE, quick_engines(), Some((10_000, 6)));
 }
 
-/// The rows above are what `broccoli solve` does by default.
+/// The problem of an environment with `actions`, and `count` thresholds in every dimension.
+fn with_actions(variant: &Variant, count: usize) -> Problem {
+    let environment = variant.environment();
+    let mut builder = Problem::builder()
+        .objective(Objective::reach(200))
+        .depth(environment.depth)
+        .initial(environment.initial.to_vec());
+    for d in environment.dimensions {
+        let (low, high) = d.range;
+        builder = builder.dimension(d.name, Thresholds::count(low, high, count).expect("a good range"));
+    }
+    for action in variant.actions() {
+        builder = builder.action(&action.name, action.value);
+    }
+    builder.build().expect("a problem")
+}
+
+/// More than two actions, and continuous ones from a list: all engines agree with brute force.
+#[test]
+fn more_actions() {
+    let all = [BEHAVIOUR, PRUNING, NO_PRUNING, Engine::Exhaustive];
+    let rows: [(&Environment, &[&str], usize, Option<(u64, u64)>); 5] = [
+        (&MOUNTAIN_CAR, &["left", "coast", "right"], 3, Some((115, 3))),
+        (&MOUNTAIN_CAR, &["left", "coast", "right"], 4, None),
+        (&PENDULUM, &["-2", "-1", "0", "1", "2"], 3, Some((49, 3))),
+        (&MOUNTAIN_CAR_CONTINUOUS, &["-1", "-0.5", "0", "0.5", "1"], 3, Some((78, 3))),
+        (&ACROBOT, &["negative", "none", "positive"], 1, Some((66, 2))),
+    ];
+    for (environment, actions, count, expected) in rows {
+        let variant = Variant::choose(environment, actions).expect("actions of the environment");
+        check(&with_actions(&variant, count), &variant, all, expected);
+    }
+}
+
+#[test]
+fn defaults_with_three_actions() {
+    let acrobot = ACROBOT.problem().build().expect("the defaults are a problem");
+    check(&acrobot, &ACROBOT, [BEHAVIOUR, PRUNING], Some((63, 3)));
+    let continuous = MOUNTAIN_CAR_CONTINUOUS.problem().build().expect("the defaults are a problem");
+    check(&continuous, &MOUNTAIN_CAR_CONTINUOUS, [BEHAVIOUR, PRUNING], Some((66, 2)));
+}
+
+/// The rows of the paper are what `broccoli solve` does by default.
 #[test]
 fn the_rows_of_depth_2_are_the_defaults() {
     let rows: [(&Environment, &[f64]); 3] =

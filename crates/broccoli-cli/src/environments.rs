@@ -1,7 +1,7 @@
 //! `broccoli environments`: lists the built-in systems, or describes one.
 
 use broccoli_core::problem::{Objective, Thresholds, TreeLimits};
-use broccoli_environments::{ALL, Environment};
+use broccoli_environments::{ALL, ActionInfo, ActionSpace, Environment};
 use broccoli_export::json::ObjectiveJson;
 use broccoli_export::number::{counted, list};
 use broccoli_export::text::wrapped;
@@ -58,13 +58,14 @@ fn description(environment: &Environment) -> String {
     let e = environment;
     let mut text = format!("{} ({})\n\n{}\n", e.title, e.name, wrapped(e.description));
     let state = e.dimensions.iter().map(|d| (d.name, d.meaning.to_owned()));
-    section(&mut text, "State, which is also the observation", state);
+    section(&mut text, "Observation", state);
     let actions = e.actions.iter().map(|a| (a.name, format!("{} (value {})", a.meaning, a.value)));
-    section(&mut text, "Actions", actions);
+    section(&mut text, "Default actions", actions);
+    section(&mut text, "To choose from", [("--actions", e.space.words())]);
     section(&mut text, "Default start", [("--initial", list(e.initial))]);
-    let ranges = e.dimensions.iter().map(|d| match d.start {
-        (low, high) if low == high => (d.name, format!("always {low}")),
-        (low, high) => (d.name, format!("uniform in [{low}, {high}]")),
+    let ranges = e.starts.iter().map(|start| match start.range {
+        (low, high) if low == high => (start.name, format!("always {low}")),
+        (low, high) => (start.name, format!("uniform in [{low}, {high}]")),
     });
     section(&mut text, "Start when sampled", ranges);
     let horizon = counted(e.objective.horizon(), "step");
@@ -112,6 +113,8 @@ struct EnvironmentJson {
     description: &'static str,
     dimensions: Vec<DimensionJson>,
     actions: Vec<ActionJson>,
+    action_space: ActionSpaceJson,
+    starts: Vec<StartJson>,
     initial: &'static [f64],
     objective: ObjectiveJson,
     horizon: u64,
@@ -128,7 +131,20 @@ struct DimensionJson {
     range: (f64, f64),
     step: f64,
     thresholds: Thresholds,
-    start: (f64, f64),
+}
+
+/// What actions there are to choose from.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ActionSpaceJson {
+    Named(Vec<ActionJson>),
+    Range { low: f64, high: f64, meaning: &'static str },
+}
+
+#[derive(Serialize)]
+struct StartJson {
+    name: &'static str,
+    range: (f64, f64),
 }
 
 #[derive(Serialize)]
@@ -141,23 +157,23 @@ struct ActionJson {
 impl EnvironmentJson {
     fn new(environment: &'static Environment) -> Self {
         let e = environment;
-        let dimensions =
-            e.dimensions.iter().zip(default_thresholds(e)).map(|(d, thresholds)| DimensionJson {
-                name: d.name,
-                meaning: d.meaning,
-                range: d.range,
-                step: d.step,
-                thresholds,
-                start: d.start,
-            });
-        let actions =
-            e.actions.iter().map(|a| ActionJson { name: a.name, meaning: a.meaning, value: a.value });
+        let dimensions = e.dimensions.iter().zip(default_thresholds(e)).map(|(d, thresholds)| {
+            DimensionJson { name: d.name, meaning: d.meaning, range: d.range, step: d.step, thresholds }
+        });
+        let actions = |actions: &'static [ActionInfo]| {
+            actions.iter().map(|a| ActionJson { name: a.name, meaning: a.meaning, value: a.value }).collect()
+        };
         EnvironmentJson {
             name: e.name,
             title: e.title,
             description: e.description,
             dimensions: dimensions.collect(),
-            actions: actions.collect(),
+            actions: actions(e.actions),
+            action_space: match e.space {
+                ActionSpace::Named(named) => ActionSpaceJson::Named(actions(named)),
+                ActionSpace::Range { low, high, meaning } => ActionSpaceJson::Range { low, high, meaning },
+            },
+            starts: e.starts.iter().map(|start| StartJson { name: start.name, range: start.range }).collect(),
             initial: e.initial,
             objective: e.objective.into(),
             horizon: e.objective.horizon(),

@@ -23,6 +23,10 @@ pub struct ProblemOptions {
           value_parser = whole::<u64>(0..=(1 << MAX_DEPTH) - 1))]
     nodes: Option<u64>,
 
+    /// The actions of a built-in environment, by names or values [default: the target's]
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_delimiter = ',')]
+    actions: Option<Vec<String>>,
+
     /// The step between thresholds, one number per dimension [default: the target's]
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_parser = numbers("0.05,0.005"))]
     step: Option<Numbers>,
@@ -44,17 +48,21 @@ impl ProblemOptions {
     /// Whether any of them was given.
     pub fn is_any(&self) -> bool {
         let limits = self.depth.is_some() || self.nodes.is_some() || self.horizon.is_some();
-        limits || self.step.is_some() || self.thresholds.is_some() || self.starts.is_any()
+        limits
+            || self.actions.is_some()
+            || self.step.is_some()
+            || self.thresholds.is_some()
+            || self.starts.is_any()
     }
 
-    /// The problem that the options describe, over the target's defaults.
-    pub fn problem(&self, target: &Target) -> Result<Problem, Complaint> {
-        let mut target = target.clone();
-        let thresholds = self.thresholds(&target)?;
+    /// Writes the options over the target's defaults; the problem that they then describe.
+    pub fn problem(&self, target: &mut Target) -> Result<Problem, Complaint> {
+        choose_actions(target, self.actions.as_deref())?;
+        let thresholds = self.thresholds(target)?;
         for (dimension, thresholds) in target.dimensions.iter_mut().zip(thresholds) {
             dimension.thresholds = thresholds;
         }
-        if let Some(states) = self.starts.states(&target)? {
+        if let Some(states) = self.starts.states(target)? {
             target.initial = states;
         }
         target.depth = self.depth.unwrap_or(target.depth);
@@ -101,6 +109,12 @@ impl ProblemOptions {
         };
         target.dimensions.iter().enumerate().map(grid).collect()
     }
+}
+
+/// Writes the option `--actions` over the target's.
+pub fn choose_actions(target: &mut Target, words: Option<&[String]>) -> Result<(), Complaint> {
+    let Some(words) = words else { return Ok(()) };
+    target.choose_actions(words).map_err(|what| Complaint::input(format!("--actions: {what}")))
 }
 
 /// What is wrong with a step. Numbers of hundreds of digits would drown the message.

@@ -18,7 +18,7 @@ use crate::output;
 use crate::problem::ProblemOptions;
 use crate::running::{SearchError, Searched};
 use crate::searching::SearchOptions;
-use crate::target::{environment, resolve};
+use crate::target::{built_in, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
 ///
@@ -104,8 +104,8 @@ impl Prove {
     fn task(&self, file: TreeFile<'_>, saved: &Saved) -> Result<(Target, SystemJson, Problem), Complaint> {
         match (&self.target, saved) {
             (Some(target), _) => {
-                let (target, system) = resolve(target)?;
-                let problem = self.problem.problem(&target)?;
+                let (mut target, system) = resolve(target)?;
+                let problem = self.problem.problem(&mut target)?;
                 Ok((target, system, problem))
             }
             (None, Saved::Tree(_)) => Err(file
@@ -117,13 +117,14 @@ impl Prove {
             }
             (None, Saved::Result(result)) => {
                 // A result may come from anybody; what it names is not run unless the user names it, too.
-                let SystemJson::Environment(name) = &result.problem.system else {
+                let Some(target) = built_in(&result.problem) else {
                     let name = result.problem.system.name();
                     return Err(file
                         .complaint(format!("its system is `{name}`, which is run only if you name it"))
                         .help("give the problem file: broccoli prove TREE.json PROBLEM.toml"));
                 };
-                let (target, system) = environment(name)?;
+                let (target, system) =
+                    (target.map_err(|what| file.complaint(what))?, result.problem.system.clone());
                 let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
                 file.check_against(&problem, &target)?;
                 Ok((target, system, problem))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use broccoli_core::problem::{Problem, RunError, sample};
 use broccoli_core::tree::Tree;
-use broccoli_export::json::{ProblemJson, ResultJson, SystemJson};
+use broccoli_export::json::{ProblemJson, ResultJson};
 use broccoli_export::number::counted;
 use broccoli_export::policy::{Policy, PolicyError};
 use broccoli_export::report::{Fresh, Observed, Report as Page};
@@ -16,7 +16,7 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::output;
 use crate::simulate::run_quietly;
-use crate::target::environment;
+use crate::target::built_in;
 
 /// Fresh initial states are sampled with this seed, which no default uses.
 const FRESH_SEED: u64 = 20_250_607;
@@ -55,10 +55,7 @@ impl Report {
         file.check_apart("--output", &self.output)?;
         let result = file.result()?;
         // A program that only a file names is never run.
-        let target = match &result.problem.system {
-            SystemJson::Environment(name) => environment(name).ok().map(|(target, _)| target),
-            _ => None,
-        };
+        let target = built_in(&result.problem).and_then(Result::ok);
         let html = html(&result, target.as_ref()).map_err(|what| file.complaint(what))?;
         output::write("--output", &self.output, html.as_bytes())?;
         Ok(0)

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use broccoli_export::json::SystemJson;
 use broccoli_problem::Target;
 use clap::Args;
 
@@ -14,7 +13,7 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::time_span;
 use crate::running::{Kept, Plan, RunOptions, SearchError};
-use crate::target::{environment, resolve};
+use crate::target::{adopt, built_in, resolve};
 
 /// Go on with a search that `broccoli solve --checkpoint FILE` has begun
 ///
@@ -70,11 +69,15 @@ impl Resume {
     /// The system to go on with.
     fn target(&self, file: &CheckpointFile, about: &About) -> Result<Target, Complaint> {
         let expected = &about.problem.system;
-        let (target, system) = match (&self.target, expected) {
-            (Some(name), _) => resolve(name)?,
-            (None, SystemJson::Environment(name)) => environment(name)?,
-            (None, system) => {
-                let name = system.name();
+        let (target, system) = match (&self.target, built_in(&about.problem)) {
+            (None, Some(target)) => (target.map_err(|what| file.complaint(what))?, expected.clone()),
+            (Some(name), _) => {
+                let (mut target, system) = resolve(name)?;
+                adopt(&mut target, &about.problem).map_err(|what| file.complaint(what))?;
+                (target, system)
+            }
+            (None, None) => {
+                let name = expected.name();
                 return Err(file
                     .complaint(format!("its system is `{name}`, which is run only if you name it"))
                     .help("give the problem file: broccoli resume FILE PROBLEM.toml"));

@@ -37,6 +37,10 @@ pub struct Simulate {
     #[arg(value_name = "TREE.json")]
     tree: PathBuf,
 
+    /// The actions of a built-in environment, by names or values [default: the file's, or the target's]
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_delimiter = ',')]
+    actions: Option<Vec<String>>,
+
     #[command(flatten)]
     starts: Starts,
 
@@ -69,8 +73,8 @@ impl Simulate {
             return Err(Complaint::input("--json and --trace - both want standard output")
                 .help("give --trace the name of a file"));
         }
-        let (target, system) = resolve(&self.target)?;
-        let task = self.task(&target, &system)?;
+        let (mut target, system) = resolve(&self.target)?;
+        let task = self.task(&mut target, &system)?;
         let mut trace = self.open_trace(&task.problem)?;
         let mut runs = Vec::new();
         let ran = runs::run_all(&task.problem, &*target.factory, &task.tree, trace.as_mut(), &mut runs)

@@ -60,6 +60,8 @@ const EXAMPLES: &str = "\
 Examples:
   broccoli solve cartpole
   broccoli solve mountain-car --depth 3 --nodes 4 --step 0.18,0.014
+  broccoli solve mountain-car --actions left,coast,right
+  broccoli solve pendulum --actions -2,-1,0,1,2
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
@@ -75,8 +77,8 @@ Exit codes:
 impl Solve {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let (target, system) = resolve(&self.target)?;
-        let problem = self.problem.problem(&target)?;
+        let (mut target, system) = resolve(&self.target)?;
+        let problem = self.problem.problem(&mut target)?;
         let file = self.start.as_ref().map(|path| TreeFile { option: "--start", path });
         let start = match &file {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),

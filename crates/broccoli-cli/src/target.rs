@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use broccoli_blackbox::check::{Broken, Effort, Promise, check};
-use broccoli_core::problem::{Problem, RunError, SystemError};
-use broccoli_export::json::{JudgeJson, PluginJson, SubprocessJson, SystemJson};
+use broccoli_core::problem::{Action, Problem, RunError, SystemError};
+use broccoli_export::json::{JudgeJson, PluginJson, ProblemJson, SubprocessJson, SystemJson};
 use broccoli_problem::{ProblemFile, SystemSource, Target};
 
 use crate::complaint::Complaint;
@@ -18,13 +18,14 @@ fn is_file(name: &str) -> bool {
 /// The target with this name, its system started, and what to write about the system into results.
 pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
     if !is_file(name) {
-        return environment(name).map_err(|complaint| {
+        let environment = find(name).map_err(|complaint| {
             if Path::new(name).is_file() {
                 complaint.help("the name of a problem file ends in .toml")
             } else {
                 complaint
             }
-        });
+        })?;
+        return Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())));
     }
     let file = ProblemFile::read(Path::new(name)).map_err(|diagnosis| {
         let complaint = Complaint::diagnosis(&diagnosis);
@@ -38,10 +39,32 @@ pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
     Ok((target, system_json(&file)))
 }
 
-/// The built-in environment with this name, and nothing else: for names that a file gives, not the user.
-pub fn environment(name: &str) -> Result<(Target, SystemJson), Complaint> {
-    let environment = find(name)?;
-    Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())))
+/// The built-in environment that a saved problem is about, with the choices that were made; none if the
+/// system is somebody's program, which is never run because a file names it.
+pub fn built_in(problem: &ProblemJson) -> Option<Result<Target, String>> {
+    let SystemJson::Environment(name) = &problem.system else { return None };
+    let found = broccoli_environments::find(name).map_err(|error| error.to_string());
+    Some(found.and_then(|environment| {
+        let mut target = Target::environment(environment);
+        adopt(&mut target, problem)?;
+        Ok(target)
+    }))
+}
+
+/// Makes the choices that a saved problem made, as far as the target leaves them open.
+pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
+    if target.is_foreign {
+        return Ok(());
+    }
+    let names: Vec<&str> = problem.actions.iter().map(|action| action.name.as_str()).collect();
+    target.choose_actions(&names)?;
+    match problem.actions.iter().zip(&target.actions).find(|(saved, action)| saved.value != action.value) {
+        Some((saved, action)) => {
+            let Action { name, value } = action;
+            Err(format!("its action {name:?} has the value {}, not {value}", saved.value))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What it takes to run the system of a file again, from any folder.

@@ -5,6 +5,8 @@ mod common;
 use common::{json, run, transcript};
 use insta::assert_snapshot;
 
+const NAMES: [&str; 5] = ["acrobot", "cartpole", "mountain-car", "mountain-car-continuous", "pendulum"];
+
 #[test]
 fn the_list() {
     assert_snapshot!(transcript(&["environments"]));
@@ -12,7 +14,7 @@ fn the_list() {
 
 #[test]
 fn every_description() {
-    for name in ["cartpole", "mountain-car", "pendulum"] {
+    for name in NAMES {
         assert_snapshot!(name, transcript(&["environments", name]));
     }
 }
@@ -21,7 +23,7 @@ fn every_description() {
 fn as_json() {
     let all = json(&run(&["environments", "--json"]));
     let names: Vec<&str> = all.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cartpole", "mountain-car", "pendulum"]);
+    assert_eq!(names, NAMES);
     for environment in all.as_array().unwrap() {
         let name = environment["name"].as_str().unwrap();
         assert_eq!(&json(&run(&["environments", name, "--json"])), environment);

@@ -196,6 +196,8 @@ fn hand_edited_results() {
             "a value too many",
             edit("\"initial_states\":[[-0.51,0.0]]", "\"initial_states\":[[-0.51,0.0,1.0]]"),
         ),
+        ("an action's name", edit("\"name\":\"left\",\"value\"", "\"name\":\"back\",\"value\"")),
+        ("an action's value", edit("\"name\":\"left\",\"value\":0.0", "\"name\":\"left\",\"value\":1.5")),
         ("no initial state", edit("\"initial_states\":[[-0.51,0.0]]", "\"initial_states\":[]")),
     ];
     // The column depends on the counts and the time in the result.

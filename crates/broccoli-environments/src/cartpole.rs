@@ -23,7 +23,8 @@ use std::f64::consts::PI;
 
 use broccoli_core::problem::{Objective, Verdict};
 
-use crate::environment::{ActionInfo, DimensionInfo, Environment};
+use crate::actions::ActionSpace;
+use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 use crate::simulator::Dynamics;
 
 const GRAVITY: f64 = 9.8;
@@ -41,8 +42,11 @@ const THETA_LIMIT: f64 = 12.0 * 2.0 * PI / 360.0;
 struct CartPole;
 
 impl Dynamics<4> for CartPole {
-    fn next([x, x_dot, theta, theta_dot]: [f64; 4], action: usize) -> [f64; 4] {
-        let force = if action == 1 { FORCE } else { -FORCE };
+    fn force(value: f64) -> f64 {
+        if value == 1.0 { FORCE } else { -FORCE }
+    }
+
+    fn next([x, x_dot, theta, theta_dot]: [f64; 4], force: f64) -> [f64; 4] {
         let (sin, cos) = libm::sincos(theta);
         let temp = (force + POLE_MASS_LENGTH * (theta_dot * theta_dot) * sin) / TOTAL_MASS;
         let theta_acc =
@@ -68,10 +72,9 @@ pub static CARTPOLE: Environment = Environment {
         dimension("theta", "angle of the pole from the vertical, rad", (-0.418, 0.418)),
         dimension("theta_dot", "angular velocity of the pole, rad/s", (-1.0, 1.0)),
     ],
-    actions: &[
-        ActionInfo { name: "left", value: 0.0, meaning: "push with 10 N to the left" },
-        ActionInfo { name: "right", value: 1.0, meaning: "push with 10 N to the right" },
-    ],
+    actions: ACTIONS,
+    space: ActionSpace::Named(ACTIONS),
+    starts: &[start("x"), start("x_dot"), start("theta"), start("theta_dot")],
     initial: &[0.013, -0.02, 0.047, 0.025],
     objective: Objective::Survive { horizon: 10_000 },
     verdicts: "violated when |x| > 2.4 or |theta| > 24*pi/360",
@@ -80,6 +83,15 @@ pub static CARTPOLE: Environment = Environment {
     make: CartPole::make,
 };
 
+const ACTIONS: &[ActionInfo] = &[
+    ActionInfo { name: "left", value: 0.0, meaning: "push with 10 N to the left" },
+    ActionInfo { name: "right", value: 1.0, meaning: "push with 10 N to the right" },
+];
+
 const fn dimension(name: &'static str, meaning: &'static str, range: (f64, f64)) -> DimensionInfo {
-    DimensionInfo { name, meaning, range, step: 0.1, start: (-0.05, 0.05) }
+    DimensionInfo { name, meaning, range, step: 0.1 }
+}
+
+const fn start(name: &'static str) -> StartInfo {
+    StartInfo { name, range: (-0.05, 0.05) }
 }

@@ -4,6 +4,8 @@ use broccoli_core::problem::{
     InitialState, Objective, Problem, ProblemBuilder, System, SystemError, SystemFactory, Thresholds, sample,
 };
 
+use crate::actions::ActionSpace;
+
 /// One dimension of the observation.
 #[derive(Clone, Copy, Debug)]
 pub struct DimensionInfo {
@@ -15,8 +17,15 @@ pub struct DimensionInfo {
     pub range: (f64, f64),
     /// The default step of the grid of thresholds.
     pub step: f64,
-    /// The interval from which initial states are sampled.
-    pub start: (f64, f64),
+}
+
+/// One value of an initial state.
+#[derive(Clone, Copy, Debug)]
+pub struct StartInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// The interval from which it is sampled.
+    pub range: (f64, f64),
 }
 
 /// One action.
@@ -31,7 +40,7 @@ pub struct ActionInfo {
 }
 
 /// A built-in system with everything needed to pose a problem about it. It is its own
-/// [`SystemFactory`], and its initial states are observations.
+/// [`SystemFactory`], with the default actions; [`Variant`](crate::Variant) is one with others.
 #[derive(Debug)]
 pub struct Environment {
     /// The name on the command line.
@@ -40,10 +49,14 @@ pub struct Environment {
     pub title: &'static str,
     /// What it is, in a sentence or two.
     pub description: &'static str,
-    /// The dimensions of the observation, which is the whole state.
+    /// The dimensions of the observation.
     pub dimensions: &'static [DimensionInfo],
-    /// The actions.
+    /// The default actions.
     pub actions: &'static [ActionInfo],
+    /// The actions that can be chosen.
+    pub space: ActionSpace,
+    /// The values of an initial state, which is the whole state.
+    pub starts: &'static [StartInfo],
     /// The default initial state.
     pub initial: &'static [f64],
     /// The default objective with its horizon.
@@ -54,7 +67,7 @@ pub struct Environment {
     pub depth: u32,
     /// Where the dynamics come from.
     pub source: &'static str,
-    pub(crate) make: fn() -> Box<dyn System>,
+    pub(crate) make: fn(&[f64]) -> Box<dyn System>,
 }
 
 impl Environment {
@@ -98,13 +111,14 @@ impl Environment {
 
     /// Initial states sampled uniformly from the start ranges; see [`sample`] for the generator.
     pub fn sample(&self, count: usize, seed: u64) -> Vec<InitialState> {
-        let ranges: Vec<(f64, f64)> = self.dimensions.iter().map(|d| d.start).collect();
+        let ranges: Vec<(f64, f64)> = self.starts.iter().map(|start| start.range).collect();
         sample(&ranges, count, seed)
     }
 }
 
 impl SystemFactory for Environment {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
-        Ok((self.make)())
+        let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
+        Ok((self.make)(&values))
     }
 }

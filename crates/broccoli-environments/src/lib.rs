@@ -17,19 +17,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acrobot;
+mod actions;
 mod cartpole;
 mod environment;
 mod mountain_car;
+mod mountain_car_continuous;
 mod pendulum;
 mod simulator;
 
+pub use acrobot::ACROBOT;
+pub use actions::{ActionError, ActionSpace, Variant};
 pub use cartpole::CARTPOLE;
-pub use environment::{ActionInfo, DimensionInfo, Environment};
+pub use environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 pub use mountain_car::MOUNTAIN_CAR;
+pub use mountain_car_continuous::MOUNTAIN_CAR_CONTINUOUS;
 pub use pendulum::PENDULUM;
 
 /// Every environment, by name.
-pub static ALL: [&Environment; 3] = [&CARTPOLE, &MOUNTAIN_CAR, &PENDULUM];
+pub static ALL: [&Environment; 5] = [&ACROBOT, &CARTPOLE, &MOUNTAIN_CAR, &MOUNTAIN_CAR_CONTINUOUS, &PENDULUM];
 
 /// No environment has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //!
 //! **State.** `position` along the track and `velocity` per step. The observation is the state.
 //!
-//! **Actions.** `left` and `right`: accelerate by 0.001 either way (Gymnasium's actions 0 and 2; its
-//! action 1, to coast, is not offered).
+//! **Actions.** `left` and `right`: accelerate by 0.001 either way (Gymnasium's actions 0 and 2). To
+//! `coast`, Gymnasium's action 1, can be chosen in addition.
 //!
 //! **Start.** Position uniform in [-0.6, -0.4], velocity 0; by default (-0.51, 0).
 //!
@@ -20,7 +20,8 @@
 
 use broccoli_core::problem::{Objective, Verdict};
 
-use crate::environment::{ActionInfo, DimensionInfo, Environment};
+use crate::actions::ActionSpace;
+use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 use crate::simulator::Dynamics;
 
 const MIN_POSITION: f64 = -1.2;
@@ -33,14 +34,23 @@ const GRAVITY: f64 = 0.0025;
 
 struct MountainCar;
 
+/// Moves the car, no faster than it can, up to the walls of the track; the left one stops it.
+pub(crate) fn roll(position: f64, velocity: f64) -> [f64; 2] {
+    let velocity = velocity.clamp(-MAX_SPEED, MAX_SPEED);
+    let position = (position + velocity).clamp(MIN_POSITION, MAX_POSITION);
+    let stopped = position == MIN_POSITION && velocity < 0.0;
+    [position, if stopped { 0.0 } else { velocity }]
+}
+
 impl Dynamics<2> for MountainCar {
-    fn next([position, velocity]: [f64; 2], action: usize) -> [f64; 2] {
-        let direction = if action == 0 { -1.0 } else { 1.0 };
+    /// -1, 0 or 1.
+    fn force(value: f64) -> f64 {
+        value - 1.0
+    }
+
+    fn next([position, velocity]: [f64; 2], direction: f64) -> [f64; 2] {
         let velocity = velocity + (direction * FORCE + libm::cos(3.0 * position) * (-GRAVITY));
-        let velocity = velocity.clamp(-MAX_SPEED, MAX_SPEED);
-        let position = (position + velocity).clamp(MIN_POSITION, MAX_POSITION);
-        let stopped = position == MIN_POSITION && velocity < 0.0;
-        [position, if stopped { 0.0 } else { velocity }]
+        roll(position, velocity)
     }
 
     fn verdict([position, velocity]: [f64; 2]) -> Verdict {
@@ -64,19 +74,19 @@ pub static MOUNTAIN_CAR: Environment = Environment {
             meaning: "position along the track",
             range: (-1.2, 0.6),
             step: 0.05,
-            start: (-0.6, -0.4),
         },
         DimensionInfo {
             name: "velocity",
             meaning: "change of position per step",
             range: (-0.07, 0.07),
             step: 0.005,
-            start: (0.0, 0.0),
         },
     ],
-    actions: &[
-        ActionInfo { name: "left", value: 0.0, meaning: "accelerate by 0.001 to the left" },
-        ActionInfo { name: "right", value: 2.0, meaning: "accelerate by 0.001 to the right" },
+    actions: &[LEFT, RIGHT],
+    space: ActionSpace::Named(&[LEFT, COAST, RIGHT]),
+    starts: &[
+        StartInfo { name: "position", range: (-0.6, -0.4) },
+        StartInfo { name: "velocity", range: (0.0, 0.0) },
     ],
     initial: &[-0.51, 0.0],
     objective: Objective::Reach { horizon: 10_000 },
@@ -85,3 +95,8 @@ pub static MOUNTAIN_CAR: Environment = Environment {
     source: "Gymnasium MountainCar-v0",
     make: MountainCar::make,
 };
+
+const LEFT: ActionInfo = ActionInfo { name: "left", value: 0.0, meaning: "accelerate by 0.001 to the left" };
+const COAST: ActionInfo = ActionInfo { name: "coast", value: 1.0, meaning: "do not accelerate" };
+const RIGHT: ActionInfo =
+    ActionInfo { name: "right", value: 2.0, meaning: "accelerate by 0.001 to the right" };

@@ -6,7 +6,8 @@
 //! **State.** `angle` from upright (rad, not wrapped) and angular `velocity` (rad/s). The observation
 //! is the state; Gymnasium would give cosine and sine of the angle instead.
 //!
-//! **Actions.** `-2` and `+2`: full torque either way (N m).
+//! **Actions.** `-2` and `+2`: full torque either way (N m). Any list of torques in [-2, 2] can be chosen
+//! instead.
 //!
 //! **Start.** Angle uniform in [-0.8, -0.5], velocity in [-0.2, 0.2]; by default (-0.665, -0.024).
 //!
@@ -20,7 +21,8 @@
 
 use broccoli_core::problem::{Objective, Verdict};
 
-use crate::environment::{ActionInfo, DimensionInfo, Environment};
+use crate::actions::ActionSpace;
+use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 use crate::simulator::Dynamics;
 
 const GRAVITY: f64 = 10.0;
@@ -34,8 +36,7 @@ const GOAL: f64 = 0.1;
 struct Pendulum;
 
 impl Dynamics<2> for Pendulum {
-    fn next([angle, velocity]: [f64; 2], action: usize) -> [f64; 2] {
-        let torque = if action == 0 { -MAX_TORQUE } else { MAX_TORQUE };
+    fn next([angle, velocity]: [f64; 2], torque: f64) -> [f64; 2] {
         let acceleration =
             3.0 * GRAVITY / (2.0 * LENGTH) * libm::sin(angle) + 3.0 / (MASS * (LENGTH * LENGTH)) * torque;
         let velocity = (velocity + acceleration * DT).clamp(-MAX_SPEED, MAX_SPEED);
@@ -58,19 +59,17 @@ pub static PENDULUM: Environment = Environment {
             meaning: "angle from upright, rad, not wrapped",
             range: (-1.0, 1.0),
             step: 0.2,
-            start: (-0.8, -0.5),
         },
-        DimensionInfo {
-            name: "velocity",
-            meaning: "angular velocity, rad/s",
-            range: (-8.0, 8.0),
-            step: 0.2,
-            start: (-0.2, 0.2),
-        },
+        DimensionInfo { name: "velocity", meaning: "angular velocity, rad/s", range: (-8.0, 8.0), step: 0.2 },
     ],
     actions: &[
         ActionInfo { name: "-2", value: -2.0, meaning: "torque of -2 N m" },
         ActionInfo { name: "+2", value: 2.0, meaning: "torque of 2 N m" },
+    ],
+    space: ActionSpace::Range { low: -MAX_TORQUE, high: MAX_TORQUE, meaning: "torque in N m" },
+    starts: &[
+        StartInfo { name: "angle", range: (-0.8, -0.5) },
+        StartInfo { name: "velocity", range: (-0.2, 0.2) },
     ],
     initial: &[-0.665, -0.024],
     objective: Objective::Reach { horizon: 10_000 },

@@ -1,30 +1,44 @@
-//! Turns a transition function into a [`System`] whose state is its observation.
+//! Turns a transition function into a [`System`].
 
 use std::marker::PhantomData;
 
 use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, Verdict};
 
-/// A system without hidden state: the next state is a pure function of state and action.
+/// A system whose next state is a pure function of the state and of a force (or torque).
 pub(crate) trait Dynamics<const N: usize>: 'static {
-    fn next(state: [f64; N], action: usize) -> [f64; N];
+    /// The force that an action with this value applies.
+    fn force(value: f64) -> f64 {
+        value
+    }
+
+    fn next(state: [f64; N], force: f64) -> [f64; N];
     fn verdict(state: [f64; N]) -> Verdict;
 
-    fn make() -> Box<dyn System>
+    /// Writes the observation; without more, the state.
+    fn observe(state: [f64; N], observation: &mut [f64]) {
+        observation.copy_from_slice(&state);
+    }
+
+    /// A system whose actions have these values.
+    fn make(values: &[f64]) -> Box<dyn System>
     where
         Self: Sized,
     {
-        Box::new(Simulator::<Self, N> { state: [0.0; N], dynamics: PhantomData })
+        let forces = values.iter().copied().map(Self::force).collect();
+        Box::new(Simulator::<Self, N> { state: [0.0; N], forces, dynamics: PhantomData })
     }
 }
 
 struct Simulator<D, const N: usize> {
     state: [f64; N],
+    /// By action.
+    forces: Vec<f64>,
     dynamics: PhantomData<D>,
 }
 
 impl<D: Dynamics<N>, const N: usize> Simulator<D, N> {
     fn reply(&self, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        observation.copy_from_slice(&self.state);
+        D::observe(self.state, observation);
         Ok(D::verdict(self.state).into())
     }
 }
@@ -38,7 +52,10 @@ impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
     }
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.state = D::next(self.state, action);
+        let Some(&force) = self.forces.get(action) else {
+            return Err(SystemError::new(format!("there is no action {action}")));
+        };
+        self.state = D::next(self.state, force);
         self.reply(observation)
     }
 

@@ -6,7 +6,11 @@ use crate::json::{JudgeJson, ObjectiveJson, ProblemJson, SystemJson};
 pub fn toml(problem: &ProblemJson) -> String {
     let mut lines = vec!["[system]".to_owned()];
     match &problem.system {
-        SystemJson::Environment(name) => lines.push(format!("environment = {}", literal(name))),
+        SystemJson::Environment(name) => {
+            lines.push(format!("environment = {}", literal(name)));
+            let actions: Vec<&str> = problem.actions.iter().map(|action| action.name.as_str()).collect();
+            lines.push(format!("actions = {}", literal(&actions)));
+        }
         SystemJson::Subprocess(program) => {
             lines.push(format!("# in the folder {}", literal(&program.directory)));
             lines.push(format!("command = {}", literal(&program.command)));

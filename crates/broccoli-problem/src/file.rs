@@ -72,6 +72,7 @@ pub struct ProblemFile {
     text: String,
     system: SystemSource,
     pub(crate) system_place: Range<usize>,
+    pub(crate) actions: Option<Placed<Vec<String>>>,
     pub(crate) satisfied: Option<Placed<String>>,
     pub(crate) violated: Option<Placed<String>>,
     pub(crate) predicates: Vec<Predicates>,
@@ -131,6 +132,7 @@ impl ProblemFile {
         })?;
         let system = system.section(&[
             "environment",
+            "actions",
             "command",
             "plugin",
             "timeout",
@@ -171,6 +173,7 @@ impl ProblemFile {
             text: text.to_owned(),
             system: source,
             system_place: system.place(),
+            actions: actions(&system)?,
             satisfied,
             violated,
             predicates,
@@ -244,6 +247,26 @@ fn source(system: &Section<'_>, folder: &Path) -> Read<SystemSource> {
             Ok(SystemSource::Subprocess(program))
         }
     }
+}
+
+/// The choice of actions, by names or values.
+fn actions(system: &Section<'_>) -> Read<Option<Placed<Vec<String>>>> {
+    let Some(item) = system.get("actions") else { return Ok(None) };
+    if system.get("environment").is_none() {
+        return Err(Flaw::new(item.place(), "`actions` is for built-in environments")
+            .help("a foreign system names its actions itself"));
+    }
+    let must = "a list of at least two actions, each by its name or its value";
+    let list = item.list(must)?;
+    if list.len() < 2 {
+        return Err(item.wrong(must));
+    }
+    let word = |item: &Item<'_>| match item.number() {
+        Ok(number) => Ok(number.to_string()),
+        Err(_) => item.text().map(str::to_owned),
+    };
+    let words: Read<Vec<String>> = list.iter().map(word).collect();
+    Ok(Some(Placed { value: words?, place: item.place() }))
 }
 
 fn seconds(item: &Item<'_>) -> Read<Duration> {

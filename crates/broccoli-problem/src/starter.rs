@@ -46,6 +46,10 @@ pub fn starter(kind: Kind, name: &str) -> Vec<(String, String)> {
     }
 }
 
+fn literals<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("{:?}", names.collect::<Vec<_>>())
+}
+
 fn of_environment(text: &str, environment: &Environment) -> String {
     let predicate = |d: &broccoli_environments::DimensionInfo| {
         let (low, high) = d.range;
@@ -53,6 +57,7 @@ fn of_environment(text: &str, environment: &Environment) -> String {
     };
     text.replace("@ENVIRONMENT@", environment.name)
         .replace("@PREDICATES@", &environment.dimensions.iter().map(predicate).collect::<String>())
+        .replace("@ACTIONS@", &literals(environment.actions.iter().map(|a| a.name)))
         .replace("@INITIAL@", &format!("{:?}", environment.initial))
         .replace("@OBJECTIVE@", environment.objective.name())
         .replace("@HORIZON@", &environment.objective.horizon().to_string())

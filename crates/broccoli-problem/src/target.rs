@@ -8,7 +8,7 @@ use broccoli_core::problem::{
     Action, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory, Thresholds,
     sample,
 };
-use broccoli_environments::Environment;
+use broccoli_environments::{Environment, Variant};
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::expression::Condition;
@@ -55,6 +55,8 @@ pub struct Target {
     pub is_foreign: bool,
     /// Makes the systems.
     pub factory: Arc<dyn SystemFactory>,
+    /// The built-in environment, if it is one.
+    environment: Option<&'static Environment>,
 }
 
 impl Target {
@@ -66,21 +68,39 @@ impl Target {
             // The default grids are constants, and a test builds each of them.
             thresholds: Thresholds::grid(d.range.0, d.range.1, d.step).unwrap_or_default(),
         });
-        let actions = environment.actions.iter().map(|a| Action { name: a.name.to_owned(), value: a.value });
+        let variant = Variant::new(environment);
         Target {
             name: environment.name.to_owned(),
             dimensions: dimensions.collect(),
-            actions: actions.collect(),
+            actions: variant.actions().to_vec(),
             initial: vec![InitialState::new(environment.initial)],
-            ranges: Some(environment.dimensions.iter().map(|d| d.start).collect()),
-            initial_values: Some(environment.dimensions.len()),
+            ranges: Some(environment.starts.iter().map(|start| start.range).collect()),
+            initial_values: Some(environment.starts.len()),
             objective: environment.objective,
             depth: environment.depth,
             nodes: None,
             search: SearchOptions::default(),
             is_foreign: false,
-            factory: Arc::new(move || environment.make()),
+            factory: Arc::new(variant),
+            environment: Some(environment),
         }
+    }
+
+    /// Chooses the actions of a built-in environment, by their names or values.
+    ///
+    /// # Errors
+    /// What is wrong with them. A foreign system has the actions that it names itself.
+    pub fn choose_actions(&mut self, words: &[impl AsRef<str>]) -> Result<(), String> {
+        let Some(environment) = self.environment else {
+            return Err(format!(
+                "actions can be chosen for built-in environments, and {} is none",
+                self.name
+            ));
+        };
+        let variant = Variant::choose(environment, words).map_err(|error| error.to_string())?;
+        self.actions = variant.actions().to_vec();
+        self.factory = Arc::new(variant);
+        Ok(())
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
@@ -103,6 +123,7 @@ impl Target {
             search: SearchOptions::default(),
             is_foreign: true,
             factory,
+            environment: None,
         }
     }
 
@@ -138,7 +159,14 @@ impl ProblemFile {
         let failed =
             |what: String| self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system"));
         let mut target = match self.system() {
-            SystemSource::Environment(environment) => Target::environment(environment),
+            SystemSource::Environment(environment) => {
+                let mut target = Target::environment(environment);
+                if let Some(Placed { value: words, place }) = &self.actions {
+                    let chosen = target.choose_actions(words);
+                    chosen.map_err(|what| self.diagnosis(Flaw::new(place.clone(), what)))?;
+                }
+                target
+            }
             SystemSource::Subprocess(program) => {
                 let subprocess =
                     Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;

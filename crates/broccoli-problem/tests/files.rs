@@ -94,12 +94,17 @@ const BAD_FORM: &[&str] = &[
     "",
     "[predicates]\nx = [1]\n",
     "[system]\n",
-    "[system]\nenvironment = \"acrobot\"\n",
+    "[system]\nenvironment = \"lunar-lander\"\n",
     "[system]\nenvironment = \"mountain_car\"\n",
     "[system]\nenvironment = 3\n",
     "[system]\nenvironment = \"pendulum\"\ncommand = [\"a\"]\n",
     "[system]\nenvironment = \"pendulum\"\ntimeout = 3\n",
     "[system]\nenvironment = \"pendulum\"\nsatisfied = \"angle > 0\"\n",
+    "[system]\nenvironment = \"pendulum\"\nactions = 5\n",
+    "[system]\nenvironment = \"pendulum\"\nactions = [1]\n",
+    "[system]\nenvironment = \"pendulum\"\nactions = [1, true]\n",
+    "[system]\ncommand = [\"a\"]\nactions = [1, 2]\n",
+    "[system]\nplugin = \"a.so\"\nactions = [1, 2]\n",
     "[system]\nplugin = \"\"\n",
     "[system]\nplugin = \"a.so\"\nformat = \"json\"\n",
     "[system]\ncommand = \"python3 plant.py\"\n",
@@ -141,6 +146,9 @@ const BAD_MEANING: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\nenvironment = \"pendulum\"\n",
     "[system]\ncommand = [\"a\"]\nsatisfied = \"x >\"\n",
     "[system]\ncommand = [\"a\"]\nviolated = \"x = 3\"\n",
+    "[system]\nenvironment = \"pendulum\"\nactions = [-2, 2.5]\n",
+    "[system]\nenvironment = \"pendulum\"\nactions = [1, \"+1\"]\n",
+    "[system]\nenvironment = \"mountain-car\"\nactions = [\"left\", \"cost\"]\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 1, high = 0, step = 0.1 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = inf, step = 0.1 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = [nan]\n",
@@ -217,6 +225,27 @@ fn initial_states_from_a_file_and_from_samples() {
     }
     let samples = parse(&format!("{GOOD}[initial]\nsamples = 5\nseed = 3\n")).unwrap().open().unwrap();
     assert_eq!(samples.initial, broccoli_environments::find("mountain-car").unwrap().sample(5, 3));
+}
+
+#[test]
+fn actions_by_names_and_values() {
+    let schema = Schema::new();
+    let names = |environment: &str, actions: &str| {
+        let text = format!("[system]\nenvironment = \"{environment}\"\nactions = {actions}\n");
+        assert_eq!(schema.accepts(&text), Ok(()));
+        let target = parse(&text).unwrap().open().unwrap();
+        let actions = target.actions.iter().map(|action| (action.name.clone(), action.value));
+        actions.collect::<Vec<_>>()
+    };
+    let action = |name: &str, value: f64| (name.to_owned(), value);
+    assert_eq!(
+        names("mountain-car", "[\"left\", \"coast\", 2]"),
+        [action("left", 0.0), action("coast", 1.0), action("right", 2.0)]
+    );
+    assert_eq!(
+        names("pendulum", "[-2, 0, \"+0.5\", 2]"),
+        [action("-2", -2.0), action("0", 0.0), action("+0.5", 0.5), action("+2", 2.0)]
+    );
 }
 
 #[test]

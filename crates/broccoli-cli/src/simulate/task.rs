@@ -9,7 +9,9 @@ use broccoli_problem::Target;
 use super::Simulate;
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
+use crate::problem::choose_actions;
 use crate::screen::note;
+use crate::target::adopt;
 
 /// What is to be run.
 pub struct Task {
@@ -21,13 +23,13 @@ pub struct Task {
 
 impl Simulate {
     /// Reads the file and completes it with the options and the target's defaults.
-    pub(super) fn task(&self, target: &Target, system: &SystemJson) -> Result<Task, Complaint> {
+    pub(super) fn task(&self, target: &mut Target, system: &SystemJson) -> Result<Task, Complaint> {
         let file = TreeFile { option: "TREE.json", path: &self.tree };
         let saved = file.saved()?;
         let states = self.starts.states(target)?;
         match saved {
             Saved::Tree(tree) => {
-                let mut target = target.clone();
+                choose_actions(target, self.actions.as_deref())?;
                 if let Some(states) = states {
                     target.initial = states;
                 }
@@ -45,7 +47,7 @@ impl Simulate {
         file: TreeFile<'_>,
         mut result: ResultJson,
         states: Option<Vec<InitialState>>,
-        target: &Target,
+        target: &mut Target,
         system: &SystemJson,
     ) -> Result<Task, Complaint> {
         let found_on = &result.problem.system;
@@ -59,6 +61,10 @@ impl Simulate {
                 note(format_args!("note: the tree was found on `{found_on}` and runs on `{here}`"));
             }
             _ => {}
+        }
+        match &self.actions {
+            Some(words) => choose_actions(target, Some(words))?,
+            None => adopt(target, &result.problem).map_err(|what| file.complaint(what))?,
         }
         let tree = file.tree_of(&result)?.clone();
         let claim = result.value.filter(|_| states.is_none() && self.horizon.is_none());

@@ -131,6 +131,7 @@ impl Report<'_> {
         }
         let dimensions: Vec<&str> = problem.dimensions().iter().map(|d| d.name.as_str()).collect();
         let actions: Vec<&str> = problem.actions().iter().map(|a| a.name.as_str()).collect();
+        let values: Vec<f64> = problem.actions().iter().map(|a| a.value).collect();
         let initial: Vec<&[f64]> = match &self.observed {
             Some(observed) => {
                 observed.traces.iter().map(|t| problem.initial_states()[t.initial].values()).collect()
@@ -145,6 +146,7 @@ impl Report<'_> {
             "status": self.result.status,
             "dimensions": dimensions,
             "actions": actions,
+            "values": values,
             "nodes": nodes,
             "initial": initial,
             "observed": self.observed,

@@ -424,7 +424,7 @@
       const run = trace();
       const leaf = leafAt(run, chosen.index);
       const state = stateAt(run, chosen.index);
-      update(state, leaf === null ? null : action(leaf));
+      update(state, leaf === null ? null : data.values[action(leaf)]);
       const values = dimensions.map((name, d) => `${name} ${number(state[d])}`).join(", ");
       const doing = leaf === null ? `the end: ${run.end}` : actions[action(leaf)];
       byId("doing").textContent = `${values} → ${doing}`;
