@@ -13,6 +13,7 @@ use clap::Args;
 
 use crate::Done;
 use crate::complaint::Complaint;
+use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
 use crate::simulate::run_quietly;
@@ -55,7 +56,12 @@ impl Report {
         file.check_apart("--output", &self.output)?;
         let result = file.result()?;
         // A program that only a file names is never run.
-        let target = built_in(&result.problem).and_then(Result::ok);
+        let target = match built_in(&result.problem) {
+            Some(Err(what)) if find(&result.problem.system.name()).is_ok() => {
+                return Err(file.complaint(what));
+            }
+            target => target.and_then(Result::ok),
+        };
         let html = html(&result, target.as_ref()).map_err(|what| file.complaint(what))?;
         output::write("--output", &self.output, html.as_bytes())?;
         Ok(0)

@@ -22,7 +22,7 @@ fn names() {
     assert_snapshot!(messages(&[
         &["solve", "mountaincar"],
         &["solve", "Cart_Pole"],
-        &["solve", "acrobot"],
+        &["solve", "lunar-lander"],
         &["solve", "problem.toml"],
         &["solve", ""],
         &["environments", "pendulums"],

@@ -57,6 +57,9 @@ pub enum ExportError {
     /// The picture cannot be drawn.
     #[error(transparent)]
     Png(#[from] PngError),
+    /// A derived dimension cannot be computed.
+    #[error(transparent)]
+    Feature(#[from] code::FeatureError),
     /// The tree cannot be written as JSON.
     #[error("the tree cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -130,12 +133,12 @@ impl Format {
             Format::Svg => drawing::svg(policy, options.theme),
             Format::Png => return Ok(drawing::png(policy, options.theme)?),
             Format::Tikz => drawing::tikz(policy),
-            Format::C => code::c(&program()),
-            Format::CFixed => code::c_fixed(&program(), options.fraction_bits)?,
-            Format::Rust => code::rust(&program()),
-            Format::Python => code::python(&program()),
-            Format::StructuredText => code::structured_text(&program()),
-            Format::Onnx => return Ok(code::onnx(&program())),
+            Format::C => code::c(&program()?),
+            Format::CFixed => code::c_fixed(&program()?, options.fraction_bits)?,
+            Format::Rust => code::rust(&program()?),
+            Format::Python => code::python(&program()?),
+            Format::StructuredText => code::structured_text(&program()?)?,
+            Format::Onnx => return Ok(code::onnx(&program()?)?),
         };
         Ok(text.into_bytes())
     }

@@ -202,7 +202,7 @@ impl ProblemJson {
             .depth(self.depth)
             .nodes(self.nodes);
         for dimension in &self.dimensions {
-            builder = builder.dimension(&dimension.name, dimension.thresholds.clone());
+            builder = builder.dimension_like(dimension);
         }
         for action in &self.actions {
             builder = builder.action(&action.name, action.value);

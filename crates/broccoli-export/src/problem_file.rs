@@ -21,6 +21,13 @@ pub fn toml(problem: &ProblemJson) -> String {
             lines.extend(judge(&plugin.judge));
         }
     }
+    for dimension in &problem.dimensions {
+        if let Some(expression) = &dimension.expression {
+            lines.extend([String::new(), "[[features]]".to_owned()]);
+            lines.push(format!("name = {}", literal(&dimension.name)));
+            lines.push(format!("expression = {}", literal(expression)));
+        }
+    }
     lines.extend([String::new(), "[predicates]".to_owned()]);
     for dimension in &problem.dimensions {
         let thresholds = literal(&dimension.thresholds.as_slice());

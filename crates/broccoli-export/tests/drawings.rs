@@ -127,7 +127,9 @@ fn names_in_tikz() {
 fn thresholds_that_have_no_fixed_point_form() {
     let tree = |a, b| Tree::node(0, a, Tree::node(0, b, Tree::Leaf(0), Tree::Leaf(1)), Tree::Leaf(0));
     let error = |a, b, bits| {
-        c_fixed(&Program::new(&policy(&["speed"], &["a", "b"], tree(a, b))), bits).map(|_| ()).unwrap_err()
+        c_fixed(&Program::new(&policy(&["speed"], &["a", "b"], tree(a, b))).unwrap(), bits)
+            .map(|_| ())
+            .unwrap_err()
     };
     let input = "x_speed".to_owned();
     assert_eq!(
@@ -140,7 +142,8 @@ fn thresholds_that_have_no_fixed_point_form() {
     );
     assert_eq!(error(0.3, f64::MIN, 0), FixedError::Range { input, threshold: f64::MIN, bits: 0 });
     assert_eq!(error(0.0, 1.0, 32), FixedError::Bits(32));
-    let fits = |a, b, bits| c_fixed(&Program::new(&policy(&["x"], &["a", "b"], tree(a, b))), bits).is_ok();
+    let fits =
+        |a, b, bits| c_fixed(&Program::new(&policy(&["x"], &["a", "b"], tree(a, b))).unwrap(), bits).is_ok();
     assert!(fits(0.25, 0.26, 2) && fits(0.3, 0.3, 0) && fits(-32_768.0, 32_767.0, 16));
     assert!(!fits(0.0, 32_768.0, 16) && fits(0.0, 32_767.0 + 65_535.0 / 65_536.0, 16));
 }

@@ -14,36 +14,39 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use broccoli_core::tree::Tree;
 use broccoli_export::code::{self, Program};
 use broccoli_export::policy::Policy;
+use broccoli_expression::Expression;
 
-use cases::{cases, observations};
+use cases::{cases, derived, observations};
 
 /// A language: how its program is written into a folder and which command then runs it.
 type Language = (&'static str, fn(&Policy, &Path) -> Option<Command>);
 
 const LANGUAGES: [Language; 5] = [
     ("C", |policy, folder| {
-        fs::write(folder.join("policy.c"), code::c(&Program::new(policy))).unwrap();
+        fs::write(folder.join("policy.c"), code::c(&Program::new(policy).unwrap())).unwrap();
         gcc(policy, folder, &[])
     }),
     ("Rust", |policy, folder| {
-        fs::write(folder.join("policy.rs"), code::rust(&Program::new(policy))).unwrap();
+        fs::write(folder.join("policy.rs"), code::rust(&Program::new(policy).unwrap())).unwrap();
         fs::copy(drivers().join("main.rs"), folder.join("main.rs")).unwrap();
         let mut rustc = Command::new("rustc");
         rustc.args(["--edition", "2021", "-D", "warnings", "-o"]).arg(folder.join("program"));
         built(rustc.arg(folder.join("main.rs"))).then(|| Command::new(folder.join("program")))
     }),
     ("Python", |policy, folder| {
-        fs::write(folder.join("policy.py"), code::python(&Program::new(policy))).unwrap();
+        fs::write(folder.join("policy.py"), code::python(&Program::new(policy).unwrap())).unwrap();
         python("run_python.py", folder.join("policy.py"), true)
     }),
     ("ONNX", |policy, folder| {
-        fs::write(folder.join("policy.onnx"), code::onnx(&Program::new(policy))).unwrap();
+        fs::write(folder.join("policy.onnx"), code::onnx(&Program::new(policy).unwrap()).ok()?).unwrap();
         python("run_onnx.py", folder.join("policy.onnx"), false)
     }),
     ("Structured Text", |policy, folder| {
-        fs::write(folder.join("policy.st"), code::structured_text(&Program::new(policy))).unwrap();
+        fs::write(folder.join("policy.st"), code::structured_text(&Program::new(policy).unwrap()).ok()?)
+            .unwrap();
         python("run_structured_text.py", folder.join("policy.st"), false)
     }),
 ];
@@ -70,11 +73,66 @@ fn every_program_acts_like_its_tree() {
     }
 }
 
+/// The thresholds that the tree compares a dimension with.
+fn thresholds(tree: &Tree, of: usize, found: &mut Vec<f64>) {
+    if let Tree::Node { dimension, threshold, yes, no } = tree {
+        if *dimension == of {
+            found.push(*threshold);
+        }
+        thresholds(yes, of, found);
+        thresholds(no, of, found);
+    }
+}
+
+#[test]
+fn derived_dimensions_are_computed_by_the_program_or_refused() {
+    for (name, policy) in derived() {
+        let dimensions = policy.problem.dimensions();
+        let features = dimensions.iter().filter_map(|d| d.expression.as_deref());
+        let features: Vec<Expression> =
+            features.map(|text| Expression::parse(text, &["x", "the \"y\""]).unwrap()).collect();
+        let is_exact = features.iter().all(|f| f.functions().iter().all(|function| function.is_exact()));
+        let (mut input, mut expected) = (String::new(), Vec::new());
+        for x in observations(&policy) {
+            let mut whole = x[..2].to_vec();
+            whole.extend(features.iter().map(|feature| feature.value(&x[..2])));
+            // Where the last bit may differ, only what is not decided by it.
+            let is_near = |(dimension, value): (usize, &f64)| {
+                let mut near = Vec::new();
+                thresholds(&policy.tree, dimension, &mut near);
+                near.iter().any(|t| (value - t).abs() <= 1e-9 * value.abs().max(1.0))
+            };
+            if is_exact || !whole.iter().enumerate().any(is_near) {
+                let bits: Vec<String> = x[..2].iter().map(|v| format!("{:016x}", v.to_bits())).collect();
+                input += &(bits.join(" ") + "\n");
+                expected.push(policy.tree.action(&whole));
+            }
+        }
+        assert!(expected.len() > 4_000 && (0..3).all(|action| expected.contains(&action)), "{name}");
+        for (language, prepare) in &LANGUAGES[..3] {
+            let folder = tempfile::tempdir().unwrap();
+            let Some(mut command) = prepare(&policy, folder.path()) else {
+                skip(language);
+                continue;
+            };
+            assert!(actions(&mut command, &input) == expected, "{language}, {name}");
+        }
+        let program = Program::new(&policy).unwrap();
+        for refused in [
+            code::onnx(&program).unwrap_err().to_string(),
+            code::structured_text(&program).unwrap_err().to_string(),
+            code::c_fixed(&program, 16).unwrap_err().to_string(),
+        ] {
+            assert!(refused.contains("cannot compute"), "{refused}");
+        }
+    }
+}
+
 #[test]
 fn fixed_point_is_exact_on_every_number_it_can_represent() {
     for (name, policy) in cases() {
         for bits in [0, 3, 16, 31] {
-            let program = Program::new(&policy);
+            let program = Program::new(&policy).unwrap();
             let Ok(text) = code::c_fixed(&program, bits) else { continue };
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("policy.c"), text).unwrap();
@@ -101,12 +159,21 @@ fn fixed_point_is_exact_on_every_number_it_can_represent() {
     }
 }
 
+/// How many values a program is given.
+fn observed(policy: &Policy) -> usize {
+    policy.problem.dimensions().iter().filter(|d| d.expression.is_none()).count()
+}
+
 /// Builds `policy.c` with every warning an error.
 fn gcc(policy: &Policy, folder: &Path, more: &[&str]) -> Option<Command> {
     let mut gcc = Command::new("gcc");
     gcc.args(["-std=c99", "-pedantic", "-O2", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow"]);
-    gcc.args(more).arg(format!("-DDIMENSIONS={}", policy.problem.dimensions().len()));
-    gcc.arg(drivers().join("main.c")).arg(folder.join("policy.c")).arg("-o").arg(folder.join("program"));
+    gcc.args(more).arg(format!("-DDIMENSIONS={}", observed(policy)));
+    gcc.arg(drivers().join("main.c"))
+        .arg(folder.join("policy.c"))
+        .arg("-o")
+        .arg(folder.join("program"))
+        .arg("-lm");
     built(&mut gcc).then(|| Command::new(folder.join("program")))
 }
 

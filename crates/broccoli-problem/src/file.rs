@@ -9,15 +9,16 @@ use broccoli_blackbox::{Format, Program};
 use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Objective, Thresholds};
 use broccoli_core::search::Engine;
 use broccoli_environments::Environment;
+use broccoli_expression::{Condition, Expression};
 use toml::de::DeTable;
 
 use crate::diagnosis::{Diagnosis, Flaw};
-use crate::expression::Condition;
 use crate::reader::{Item, Read, Section};
 use crate::starts::{self, Ranges, Starts};
 
 /// The sections of a file.
-pub(crate) const SECTIONS: [&str; 6] = ["system", "predicates", "initial", "objective", "tree", "search"];
+pub(crate) const SECTIONS: [&str; 7] =
+    ["system", "features", "predicates", "initial", "objective", "tree", "search"];
 /// The longest file that is read.
 const LONGEST: u64 = 64 << 20;
 
@@ -45,6 +46,13 @@ pub(crate) struct Predicates {
     pub(crate) dimension: Placed<String>,
     pub(crate) range: Option<(f64, f64)>,
     pub(crate) thresholds: Thresholds,
+}
+
+/// A dimension that is derived from the observed ones.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Feature {
+    pub(crate) name: Placed<String>,
+    pub(crate) expression: Placed<String>,
 }
 
 /// Options of the search that the file asks for.
@@ -75,6 +83,7 @@ pub struct ProblemFile {
     pub(crate) actions: Option<Placed<Vec<String>>>,
     pub(crate) satisfied: Option<Placed<String>>,
     pub(crate) violated: Option<Placed<String>>,
+    pub(crate) features: Vec<Feature>,
     pub(crate) predicates: Vec<Predicates>,
     pub(crate) predicates_place: Option<Range<usize>>,
     pub(crate) starts: Option<Placed<Starts>>,
@@ -176,6 +185,7 @@ impl ProblemFile {
             actions: actions(&system)?,
             satisfied,
             violated,
+            features: features(&root)?,
             predicates,
             predicates_place,
             starts,
@@ -274,6 +284,26 @@ fn seconds(item: &Item<'_>) -> Read<Duration> {
     seconds
         .map(Duration::from_secs_f64)
         .ok_or_else(|| item.wrong("a number of seconds from 0.001 to 1000000"))
+}
+
+/// The derived dimensions, a table each.
+fn features(root: &Section<'_>) -> Read<Vec<Feature>> {
+    let Some(item) = root.get("features") else { return Ok(Vec::new()) };
+    let must = "a list of tables: [[features]] with name = \"…\" and expression = \"…\"";
+    let feature = |item: &Item<'_>| {
+        let section = item.section(&["name", "expression"])?;
+        let placed = |key: &str| -> Read<Placed<String>> {
+            let item =
+                section.need(key, "a feature is name = \"energy\", expression = \"0.5*v^2 + 9.8*h\"")?;
+            Ok(Placed { value: item.text()?.to_owned(), place: item.place() })
+        };
+        let (name, expression) = (placed("name")?, placed("expression")?);
+        Expression::check_syntax(&expression.value).map_err(|error| {
+            Flaw::inside(expression.place.clone(), &expression.value, error.place, error.message)
+        })?;
+        Ok(Feature { name, expression })
+    };
+    item.list(must)?.iter().map(feature).collect()
 }
 
 /// A list, or a table with a range and a step or a count.

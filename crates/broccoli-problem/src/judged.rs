@@ -1,8 +1,7 @@
 //! A system whose verdicts come from conditions in the problem file.
 
 use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, Verdict};
-
-use crate::expression::Condition;
+use broccoli_expression::Condition;
 
 /// Asks another system, and judges its observations; the other system's own verdicts do not count.
 /// Where both conditions hold, the run is violated.

@@ -18,20 +18,18 @@
 //! that it names. What is wrong is a [`Diagnosis`], which knows the line and column.
 
 mod diagnosis;
-mod expression;
+mod featured;
 mod file;
 mod judged;
-mod nearest;
 mod reader;
 mod starter;
 mod starts;
 mod target;
 
 pub use diagnosis::Diagnosis;
-pub use expression::{Condition, ExpressionError};
 pub use file::{ProblemFile, SearchOptions, SystemSource};
 pub use starter::{Kind, starter};
-pub use target::{Target, TargetDimension};
+pub use target::{FeatureError, Target, TargetDimension};
 
 /// The JSON Schema of problem files, for editors and other programs.
 pub const SCHEMA: &str = include_str!("../problem.schema.json");

@@ -2,11 +2,11 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use broccoli_expression::nearest::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnosis::Flaw;
-use crate::nearest::nearest;
 
 /// What went wrong, or a value.
 pub(crate) type Read<T> = Result<T, Flaw>;

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
 use broccoli_core::problem::{
-    Action, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory, Thresholds,
-    sample,
+    Action, Dimension, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory,
+    Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
+use broccoli_expression::nearest::hint;
+use broccoli_expression::{Condition, Expression, ExpressionError};
 
 use crate::diagnosis::{Diagnosis, Flaw};
-use crate::expression::Condition;
-use crate::file::{Placed, ProblemFile, SearchOptions, SystemSource};
+use crate::featured::Featured;
+use crate::file::{Feature, Placed, ProblemFile, SearchOptions, SystemSource};
 use crate::judged::Judged;
-use crate::nearest::hint;
 use crate::starts::Starts;
 
 /// One dimension of the observation.
@@ -26,6 +27,19 @@ pub struct TargetDimension {
     pub range: Option<(f64, f64)>,
     /// Its thresholds.
     pub thresholds: Thresholds,
+    /// How it is derived from the others, if it is.
+    pub expression: Option<String>,
+}
+
+/// Why a feature cannot be added.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FeatureError {
+    /// There is a dimension with this name already.
+    #[error("there is a dimension {0:?} already")]
+    Twice(String),
+    /// The expression does not fit the system.
+    #[error("{0}")]
+    Expression(ExpressionError),
 }
 
 /// A system and a problem about it, in parts.
@@ -57,6 +71,10 @@ pub struct Target {
     pub factory: Arc<dyn SystemFactory>,
     /// The built-in environment, if it is one.
     environment: Option<&'static Environment>,
+    /// Makes the systems without the derived dimensions.
+    plain: Arc<dyn SystemFactory>,
+    /// The derived dimensions.
+    features: Vec<Expression>,
 }
 
 impl Target {
@@ -67,8 +85,10 @@ impl Target {
             range: Some(d.range),
             // The default grids are constants, and a test builds each of them.
             thresholds: Thresholds::grid(d.range.0, d.range.1, d.step).unwrap_or_default(),
+            expression: None,
         });
         let variant = Variant::new(environment);
+        let factory: Arc<dyn SystemFactory> = Arc::new(variant.clone());
         Target {
             name: environment.name.to_owned(),
             dimensions: dimensions.collect(),
@@ -81,8 +101,10 @@ impl Target {
             nodes: None,
             search: SearchOptions::default(),
             is_foreign: false,
-            factory: Arc::new(variant),
+            factory: Arc::clone(&factory),
             environment: Some(environment),
+            plain: factory,
+            features: Vec::new(),
         }
     }
 
@@ -99,8 +121,48 @@ impl Target {
         };
         let variant = Variant::choose(environment, words).map_err(|error| error.to_string())?;
         self.actions = variant.actions().to_vec();
-        self.factory = Arc::new(variant);
+        self.plain = Arc::new(variant);
+        self.derive();
         Ok(())
+    }
+
+    /// Adds a dimension that is derived from the observed ones; it has no thresholds yet.
+    ///
+    /// # Errors
+    /// When the name is taken, or the expression is not one over what the system observes.
+    pub fn add_feature(&mut self, name: &str, expression: &str) -> Result<(), FeatureError> {
+        if self.dimensions.iter().any(|d| d.name == name) {
+            return Err(FeatureError::Twice(name.to_owned()));
+        }
+        let observed: Vec<&str> = self.observed().map(|d| d.name.as_str()).collect();
+        let feature = Expression::parse(expression, &observed).map_err(FeatureError::Expression)?;
+        self.dimensions.push(TargetDimension {
+            name: name.to_owned(),
+            range: None,
+            thresholds: Thresholds::none(),
+            expression: Some(expression.to_owned()),
+        });
+        self.features.push(feature);
+        self.derive();
+        Ok(())
+    }
+
+    /// The dimensions that the system itself observes.
+    fn observed(&self) -> impl Iterator<Item = &TargetDimension> {
+        self.dimensions.iter().filter(|d| d.expression.is_none())
+    }
+
+    /// Makes the systems observe the features, too.
+    fn derive(&mut self) {
+        let (plain, observed, features) =
+            (Arc::clone(&self.plain), self.observed().count(), self.features.clone());
+        if features.is_empty() {
+            self.factory = plain;
+            return;
+        }
+        self.factory = Arc::new(move || -> Result<Box<dyn System>, SystemError> {
+            Ok(Box::new(Featured::new(plain.make()?, observed, features.clone())))
+        });
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
@@ -109,6 +171,7 @@ impl Target {
             name: name.clone(),
             range: None,
             thresholds: Thresholds::none(),
+            expression: None,
         };
         Target {
             name: description.name.clone(),
@@ -122,8 +185,10 @@ impl Target {
             nodes: None,
             search: SearchOptions::default(),
             is_foreign: true,
-            factory,
+            factory: Arc::clone(&factory),
             environment: None,
+            plain: factory,
+            features: Vec::new(),
         }
     }
 
@@ -140,7 +205,8 @@ impl Target {
             builder = builder.nodes(nodes);
         }
         for dimension in &self.dimensions {
-            builder = builder.dimension(&dimension.name, dimension.thresholds.clone());
+            let TargetDimension { name, thresholds, expression, .. } = dimension.clone();
+            builder = builder.dimension_like(&Dimension { name, thresholds, expression });
         }
         for action in &self.actions {
             builder = builder.action(&action.name, action.value);
@@ -218,6 +284,14 @@ impl ProblemFile {
 
     /// Writes what the file says over the target.
     fn complete(&self, target: &mut Target) -> Result<(), Flaw> {
+        for Feature { name, expression } in &self.features {
+            target.add_feature(&name.value, &expression.value).map_err(|error| match error {
+                FeatureError::Expression(error) => {
+                    Flaw::inside(expression.place.clone(), &expression.value, error.place, error.message)
+                }
+                error @ FeatureError::Twice(_) => Flaw::new(name.place.clone(), error.to_string()),
+            })?;
+        }
         for predicates in &self.predicates {
             let Placed { value: name, place } = &predicates.dimension;
             let Some(dimension) = target.dimensions.iter_mut().find(|d| d.name == *name) else {

@@ -79,7 +79,9 @@ fn the_documentation_shows_a_good_file_and_every_key() {
     assert_eq!(schema.accepts(example), Ok(()));
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
     for (section, contents) in schema["properties"].as_object().unwrap() {
-        assert!(shown.contains(&format!("## `[{section}]`")), "{section}");
+        let contents = contents.get("items").unwrap_or(contents);
+        let heading = if section == "features" { "[[features]]" } else { &format!("[{section}]") };
+        assert!(shown.contains(&format!("## `{heading}`")), "{section}");
         let keys = contents.get("properties").and_then(|keys| keys.as_object());
         for key in keys.into_iter().flat_map(|keys| keys.keys()) {
             assert!(shown.contains(&format!("| `{key}` |")), "{section}.{key}");
@@ -122,6 +124,10 @@ const BAD_FORM: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, step = 0.1, count = 3 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, count = 2.5 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, step = 0 }\n",
+    "[system]\nenvironment = \"pendulum\"\n[features]\nenergy = \"velocity^2\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"energy\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"\"\nexpression = \"angle\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"a\"\nexpression = \"angle\"\nstep = 1\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nstates = []\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nstates = [1, 2]\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nsamples = 0\n",
@@ -141,6 +147,7 @@ const BAD_FORM: &[&str] = &[
 ];
 
 /// Files that are wrong in ways that a schema cannot express.
+#[rustfmt::skip]
 const BAD_MEANING: &[&str] = &[
     "[system\n",
     "[system]\nenvironment = \"pendulum\"\nenvironment = \"pendulum\"\n",
@@ -160,6 +167,11 @@ const BAD_MEANING: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[initial]\nsamples = 3\nranges = [[0, 1]]\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nsamples = 3\nranges = [[1, 0], [0, 1]]\n",
     "[system]\nenvironment = \"pendulum\"\n[tree]\ndepth = 2\nnodes = 4\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"angle\"\nexpression = \"velocity\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"energy\"\nexpression = \"0.5*velocity^2 +\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"energy\"\nexpression = \"0.5*velocty^2\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"energy\"\nexpression = \"cosine(angle)\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"up\"\nexpression = \"angle > 0\"\n",
     "[system]\nplugin = \"no-such-library.so\"\n",
     "[system]\ncommand = [\"./no-such-program\"]\n",
 ];

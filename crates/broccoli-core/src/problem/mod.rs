@@ -30,6 +30,10 @@ pub struct Dimension {
     pub name: String,
     /// The thresholds; none leaves the dimension out.
     pub thresholds: Thresholds,
+    /// How the dimension is computed from the others, if it is a derived feature and not observed. The
+    /// system writes its value like any other; the text is for whoever applies the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
 }
 
 /// One of the finitely many actions.
@@ -66,6 +70,9 @@ pub enum ProblemError {
         /// The shared name.
         name: String,
     },
+    /// An observed dimension behind a derived one.
+    #[error("dimension {0:?} is observed and comes after a derived one: derived dimensions come last")]
+    ObservedLast(String),
     /// No initial state.
     #[error("the problem has no initial state: at least 1 is needed")]
     NoInitialState,
@@ -166,7 +173,13 @@ pub struct ProblemBuilder {
 impl ProblemBuilder {
     /// Adds a dimension of the observation, in the order in which the system writes them.
     pub fn dimension(mut self, name: impl Into<String>, thresholds: Thresholds) -> Self {
-        self.dimensions.push(Dimension { name: name.into(), thresholds });
+        self.dimensions.push(Dimension { name: name.into(), thresholds, expression: None });
+        self
+    }
+
+    /// Adds a dimension with all that is known of it; derived ones come last.
+    pub fn dimension_like(mut self, dimension: &Dimension) -> Self {
+        self.dimensions.push(dimension.clone());
         self
     }
 
@@ -215,6 +228,10 @@ impl ProblemBuilder {
             return Err(ProblemError::NoDimension);
         }
         check_names("dimensions", self.dimensions.iter().map(|d| d.name.as_str()))?;
+        let derived = self.dimensions.iter().skip_while(|d| d.expression.is_none());
+        if let Some(dimension) = derived.skip_while(|d| d.expression.is_some()).next() {
+            return Err(ProblemError::ObservedLast(dimension.name.clone()));
+        }
         if !(2..=usize::from(u16::MAX)).contains(&self.actions.len()) {
             return Err(ProblemError::ActionCount(self.actions.len()));
         }
@@ -277,6 +294,11 @@ mod tests {
         assert_eq!(wrong(Problem::builder().dimension("x", Thresholds::none())), ActionCount(0));
         assert!(matches!(wrong(good().dimension("x", Thresholds::none())), DuplicateName { .. }));
         assert!(matches!(wrong(good().action("b", 2.0)), DuplicateName { .. }));
+        let expression = Some("x".to_owned());
+        let derived = Dimension { name: "z".into(), thresholds: Thresholds::none(), expression };
+        assert!(good().dimension_like(&derived).build().is_ok());
+        let last = good().dimension_like(&derived).dimension("y", Thresholds::none());
+        assert_eq!(wrong(last), ObservedLast("y".into()));
         assert!(matches!(wrong(good().action("c", f64::NAN)), ActionValue { .. }));
         assert!(matches!(wrong(good().initial([0.0, f64::NAN])), InitialValue { state: 1, position: 1, .. }));
         assert_eq!(wrong(good().objective(Objective::survive(0))), NoHorizon);

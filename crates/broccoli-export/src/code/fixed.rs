@@ -1,6 +1,6 @@
 //! Thresholds as integers, for machines without floating point.
 
-use super::{Block, Program};
+use super::{Block, FeatureError, Program};
 
 /// The most bits behind the point.
 pub const MAX_FRACTION_BITS: u32 = 31;
@@ -11,6 +11,9 @@ pub enum FixedError {
     /// More bits than there are.
     #[error("{0} fraction bits do not fit: it must be from 0 to {MAX_FRACTION_BITS}")]
     Bits(u32),
+    /// A derived dimension.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
     /// A threshold is too large.
     #[error(
         "{input}: the threshold {threshold:?} does not fit into 32 bits with {bits} fraction bits: use fewer"
@@ -48,6 +51,7 @@ impl Program<f64> {
         if bits > MAX_FRACTION_BITS {
             return Err(FixedError::Bits(bits));
         }
+        self.without_features("c-fixed")?;
         let mut rounded = Vec::new();
         let root = self.fix(&self.root, bits, &mut rounded)?;
         rounded.sort_by(|(a, _, s), (b, _, t)| a.cmp(b).then(s.total_cmp(t)));
@@ -61,6 +65,7 @@ impl Program<f64> {
         Ok(Program {
             header: self.header.clone(),
             inputs: self.inputs.clone(),
+            features: Vec::new(),
             action_names: self.action_names.clone(),
             action_values: self.action_values.clone(),
             root,

@@ -5,6 +5,7 @@
 //! hold, takes the false child, as it does in [`Tree::action`].
 
 mod c;
+mod features;
 mod fixed;
 mod onnx;
 mod python;
@@ -12,6 +13,7 @@ mod rust;
 mod structured_text;
 
 pub use c::{c, c_fixed};
+pub use features::{Feature, FeatureError};
 pub use fixed::{FixedError, MAX_FRACTION_BITS};
 pub use onnx::onnx;
 pub use python::python;
@@ -30,8 +32,10 @@ use crate::text::wrapped;
 pub struct Program<T> {
     /// What it is and what is proved, line by line.
     pub header: Vec<String>,
-    /// The dimensions of the observation.
+    /// The observed dimensions.
     pub inputs: Vec<Input>,
+    /// The derived dimensions that predicates ask for.
+    pub features: Vec<Feature>,
     /// The names of the actions, as the user wrote them.
     pub action_names: Vec<String>,
     /// The values that the system is given.
@@ -40,12 +44,12 @@ pub struct Program<T> {
     pub root: Block<T>,
 }
 
-/// A dimension of the observation.
+/// An observed dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// An identifier in every language, different from all others.
     pub identifier: String,
-    /// Whether any predicate asks for it.
+    /// Whether any predicate or feature asks for it.
     pub used: bool,
 }
 
@@ -56,7 +60,7 @@ pub enum Block<T> {
     Return(usize),
     /// Ask whether the input is at least the threshold.
     Test {
-        /// Index into the inputs.
+        /// Index of the dimension: the inputs first, then the features.
         input: usize,
         /// The threshold.
         at_least: T,
@@ -69,12 +73,16 @@ pub enum Block<T> {
 
 impl Program<f64> {
     /// The program of a policy.
-    pub fn new(policy: &Policy) -> Self {
+    ///
+    /// # Errors
+    /// When the expression of a derived dimension cannot be read.
+    pub fn new(policy: &Policy) -> Result<Self, FeatureError> {
         let problem = &policy.problem;
         let names: Vec<&str> = problem.dimensions().iter().map(|d| d.name.as_str()).collect();
         let mut inputs: Vec<Input> =
             identifiers(&names).into_iter().map(|identifier| Input { identifier, used: false }).collect();
         let root = block(&policy.tree, &mut inputs);
+        let features = features::split(problem, &mut inputs)?;
         let paragraphs = policy.about();
         let mut header: Vec<String> = Vec::new();
         for paragraph in paragraphs {
@@ -82,12 +90,24 @@ impl Program<f64> {
             header.push(String::new());
         }
         header.extend(tables(problem, &inputs));
-        Program {
+        header.extend(features::table(&features));
+        Ok(Program {
             header,
             inputs,
+            features,
             action_names: problem.actions().iter().map(|a| a.name.clone()).collect(),
             action_values: problem.actions().iter().map(|a| a.value).collect(),
             root,
+        })
+    }
+}
+
+impl<T> Program<T> {
+    /// The identifier of a dimension.
+    fn variable(&self, dimension: usize) -> &str {
+        match self.inputs.get(dimension) {
+            Some(input) => &input.identifier,
+            None => &self.features[dimension - self.inputs.len()].identifier,
         }
     }
 }
@@ -140,7 +160,7 @@ fn statements<T>(
     match block {
         Block::Return(action) => format!("{indent}{}\n", (syntax.answer)(*action)),
         Block::Test { input, at_least, yes, no } => {
-            let test = syntax.test.replace("{x}", &program.inputs[*input].identifier);
+            let test = syntax.test.replace("{x}", program.variable(*input));
             let inner = |block| statements(program, block, syntax, literal, level + 1);
             let mut text = format!("{indent}{}\n", test.replace("{t}", &literal(at_least)));
             text += &format!("{}{indent}{}\n{}", inner(yes), syntax.otherwise, inner(no));

@@ -5,13 +5,17 @@
 //! 64-bit integers. The few messages that are needed are written by hand: a field of a protocol buffer is
 //! a key, which is its number and kind, and its contents.
 
-use super::{Block, Program};
+use super::{Block, FeatureError, Program};
 
 const DOUBLE: u64 = 11;
 const INT64: u64 = 7;
 
 /// The program as an ONNX model.
-pub fn onnx(program: &Program<f64>) -> Vec<u8> {
+///
+/// # Errors
+/// When the tree asks for a derived dimension.
+pub fn onnx(program: &Program<f64>) -> Result<Vec<u8>, FeatureError> {
+    program.without_features("onnx")?;
     let mut table = Table::default();
     table.add(&program.root);
 
@@ -51,7 +55,7 @@ pub fn onnx(program: &Program<f64>) -> Vec<u8> {
     let mut model = Message::default();
     model.number(1, 8).text(2, "broccoli").text(3, env!("CARGO_PKG_VERSION")).text(6, &about);
     model.message(7, &graph).message(8, &opset("", 13)).message(8, &opset("ai.onnx.ml", 3));
-    model.0
+    Ok(model.0)
 }
 
 /// The nodes in preorder, a list per attribute.

@@ -1,6 +1,9 @@
-//! Rust: one function and two constants, without the standard library.
+//! Rust: one function and two constants; without the standard library, unless a feature needs it.
 
-use super::{Program, Syntax, commented, decimal, statements};
+use broccoli_expression::Function;
+
+use super::features::Arithmetic;
+use super::{Feature, Program, Syntax, commented, decimal, statements};
 
 const SYNTAX: Syntax = Syntax {
     test: "if {x} >= {t} {",
@@ -25,7 +28,44 @@ pub fn rust(program: &Program<f64>) -> String {
     for (i, input) in program.inputs.iter().enumerate().filter(|(_, input)| input.used) {
         text += &format!("    let {} = x[{i}];\n", input.identifier);
     }
-    text + &statements(program, &program.root, &SYNTAX, &decimal, 1) + "}\n"
+    let arithmetic = Arithmetic { inputs: &program.inputs, function, quotient: None };
+    for Feature { identifier, expression, .. } in program.used_features() {
+        text += &format!("    let {identifier} = {};\n", expression.write(&arithmetic));
+    }
+    text + &statements(program, &program.root, &SYNTAX, &decimal, 1) + "}\n" + &helpers(program)
+}
+
+fn function(function: Function) -> &'static str {
+    match function {
+        Function::Abs => "f64::abs",
+        Function::Atan2 => "f64::atan2",
+        Function::Cos => "f64::cos",
+        Function::Exp => "f64::exp",
+        Function::Ln => "f64::ln",
+        Function::Max => "maximum",
+        Function::Min => "minimum",
+        Function::Sin => "f64::sin",
+        Function::Sqrt => "f64::sqrt",
+        Function::Tan => "f64::tan",
+    }
+}
+
+/// Functions of our own; a NaN stays one.
+fn helpers(program: &Program<f64>) -> String {
+    let mut text = String::new();
+    for (which, name, sign) in [(Function::Min, "minimum", '<'), (Function::Max, "maximum", '>')] {
+        if program.calls(Some(which)) {
+            text += &format!(
+                "\nfn {name}(a: f64, b: f64) -> f64 {{\n    \
+                 if b {sign} a || b.is_nan() {{ b }} else {{ a }}\n}}\n"
+            );
+        }
+    }
+    if program.calls(None) {
+        text += "\nfn power(base: f64, exponent: u32) -> f64 {\n    \
+                 (0..exponent).fold(1.0, |product, _| product * base)\n}\n";
+    }
+    text
 }
 
 /// A string literal.

@@ -1,7 +1,7 @@
 //! Structured Text (IEC 61131-3) for programmable logic controllers: a function with an input per
 //! dimension.
 
-use super::{Program, Syntax, commented, decimal, statements};
+use super::{FeatureError, Program, Syntax, commented, decimal, statements};
 
 const SYNTAX: Syntax = Syntax {
     test: "IF {x} >= {t} THEN",
@@ -11,12 +11,16 @@ const SYNTAX: Syntax = Syntax {
 };
 
 /// The program in Structured Text.
-pub fn structured_text(program: &Program<f64>) -> String {
+///
+/// # Errors
+/// When the tree asks for a derived dimension.
+pub fn structured_text(program: &Program<f64>) -> Result<String, FeatureError> {
+    program.without_features("st")?;
     let mut text = format!("(*\n{}*)\nFUNCTION policy : DINT\nVAR_INPUT\n", commented(program, " "));
     for input in &program.inputs {
         text += &format!("    {} : LREAL;\n", input.identifier);
     }
     let literal = |t: &f64| format!("LREAL#{}", decimal(t));
     text += "END_VAR\n\n";
-    text + &statements(program, &program.root, &SYNTAX, &literal, 0) + "END_FUNCTION\n"
+    Ok(text + &statements(program, &program.root, &SYNTAX, &literal, 0) + "END_FUNCTION\n")
 }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "not every test needs all of it")]
 
-use broccoli_core::problem::{Objective, Problem, Thresholds, sample};
+use broccoli_core::problem::{Dimension, Objective, Problem, Thresholds, sample};
 use broccoli_core::tree::Tree;
 use broccoli_export::json::StatusJson;
 use broccoli_export::policy::Policy;
@@ -48,6 +48,44 @@ pub fn hostile() -> Policy {
     let count = HOSTILE.len();
     let tree = (0..count).fold(leaf(0), |tree, i| tree_node(i, i as f64 / 8.0 - 0.5, leaf(i), tree));
     Policy { system: HOSTILE[11].to_owned() + HOSTILE[0] + HOSTILE[4], ..policy(&HOSTILE, &HOSTILE, tree) }
+}
+
+/// Policies that ask for derived dimensions; the functions of the second may differ in the last bit.
+pub fn derived() -> Vec<(&'static str, Policy)> {
+    let exact = [
+        ("energy", "0.5*x^2 + 9.8*`the \"y\"`"),
+        ("ratio", "max(x, `the \"y\"`, 0.5) / (x - `the \"y\"`)"),
+        ("root", "-sqrt(abs(x)) - min(x, `the \"y\"`)^3"),
+        ("unused", "x / 0"),
+    ];
+    let inexact = [
+        ("wave", "sin(x) * cos(`the \"y\"`) + tan(x / 3)"),
+        ("growth", "exp(x) - ln(abs(`the \"y\"`))"),
+        ("angle", "atan2(`the \"y\"`, x) + 2*pi"),
+        ("unused", "x"),
+    ];
+    [("arithmetic", exact), ("functions", inexact)]
+        .map(|(name, features)| {
+            let tree = random(5, 5, 3, 4);
+            let mut policy = policy(&["x", "the \"y\""], &["0", "1", "2"], Tree::Leaf(0));
+            let mut builder = Problem::builder().initial([0.0; 2]).objective(policy.problem.objective());
+            for dimension in policy.problem.dimensions() {
+                builder = builder.dimension_like(dimension);
+            }
+            for (name, expression) in features {
+                builder = builder.dimension_like(&Dimension {
+                    name: name.to_owned(),
+                    thresholds: Thresholds::none(),
+                    expression: Some(expression.to_owned()),
+                });
+            }
+            for action in policy.problem.actions() {
+                builder = builder.action(&action.name, action.value);
+            }
+            (policy.problem, policy.tree) = (builder.build().unwrap(), tree);
+            (name, policy)
+        })
+        .into()
 }
 
 /// A policy with these names.

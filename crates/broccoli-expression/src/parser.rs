@@ -1,4 +1,4 @@
-//! From text to a condition: tokens, then one function per level of the grammar.
+//! From text to an expression: tokens, then one function per level of the grammar.
 
 use std::ops::Range;
 
@@ -7,6 +7,8 @@ use crate::nearest::hint;
 
 /// How deep parentheses may be nested.
 const DEEPEST: usize = 64;
+/// The largest exponent.
+const MOST_POWER: u32 = 16;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token<'t> {
@@ -28,10 +30,10 @@ impl<'t, 'n> Parser<'t, 'n> {
         Ok(Parser { tokens: tokens(text)?, position: 0, nesting: 0, names })
     }
 
-    /// Reads the whole text as one condition.
-    pub(super) fn whole(mut self) -> Result<Node, ExpressionError> {
+    /// Reads the whole text as one condition, or one number.
+    pub(super) fn whole(mut self, condition: bool) -> Result<Node, ExpressionError> {
         let root = self.condition()?;
-        self.expect_kind(&root, true, 0)?;
+        self.expect_kind(&root, condition, 0)?;
         match self.peek() {
             Token::End => Ok(root),
             Token::Sign(sign @ ("<" | "<=" | ">" | ">=" | "==" | "!=")) => {
@@ -167,6 +169,34 @@ impl<'t, 'n> Parser<'t, 'n> {
             self.expect_kind(&inner, false, start)?;
             return Ok(Node::Negative(Box::new(inner)));
         }
+        self.power()
+    }
+
+    fn power(&mut self) -> Result<Node, ExpressionError> {
+        let start = self.position;
+        let base = self.operand()?;
+        if !self.takes("^") {
+            return Ok(base);
+        }
+        self.expect_kind_before(&base, false, start)?;
+        let exponent = match self.peek() {
+            Token::Number(number) => (0..=MOST_POWER).find(|whole| f64::from(*whole) == *number),
+            _ => None,
+        };
+        let Some(exponent) = exponent else {
+            return self.error(format!(
+                "an exponent is a whole number from 0 to {MOST_POWER}; for another, write exp(b * ln(a))"
+            ));
+        };
+        self.next();
+        if self.takes("^") {
+            self.position -= 1;
+            return self.error("powers do not chain: write `(a^b)^c`");
+        }
+        Ok(Node::Power(Box::new(base), exponent))
+    }
+
+    fn operand(&mut self) -> Result<Node, ExpressionError> {
         if self.takes("(") {
             let inner = self.nested(Self::condition)?;
             return if self.takes(")") { Ok(inner) } else { self.error("a closing `)` is missing") };
@@ -177,7 +207,8 @@ impl<'t, 'n> Parser<'t, 'n> {
                 Ok(Node::Number(number))
             }
             Token::Name(name) => self.name(name),
-            Token::End => self.error("the condition ends too early"),
+            Token::End => self.error("the expression ends too early"),
+            Token::Sign("*") => self.error("a number or a name is missing before `*`; a power is `a^b`"),
             Token::Sign(sign) => self.error(format!("a number or a name is missing before `{sign}`")),
         }
     }
@@ -185,16 +216,11 @@ impl<'t, 'n> Parser<'t, 'n> {
     fn name(&mut self, name: &str) -> Result<Node, ExpressionError> {
         let is_call = self.tokens.get(self.position + 1).is_some_and(|next| next.0 == Token::Sign("("));
         if is_call {
-            let (function, least, most) = match name {
-                "abs" => (Function::Abs, 1, 1),
-                "sqrt" => (Function::Sqrt, 1, 1),
-                "min" => (Function::Min, 2, 16),
-                "max" => (Function::Max, 2, 16),
-                _ => {
-                    return self
-                        .error(format!("there is no function `{name}`; there are: abs, sqrt, min, max"));
-                }
+            let Some(&(_, function)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
+                let hint = hint(name, &Function::ALL.map(|(known, _)| known));
+                return self.error(format!("there is no function {name:?}{hint}"));
             };
+            let (least, most) = function.arguments();
             self.next();
             self.next();
             let mut arguments = Vec::new();
@@ -211,8 +237,11 @@ impl<'t, 'n> Parser<'t, 'n> {
                 }
             }
             if !(least..=most).contains(&arguments.len()) {
-                let wanted =
-                    if most == 1 { "one value".to_owned() } else { format!("{least} to {most} values") };
+                let wanted = match (least, most) {
+                    (_, 1) => "one value".to_owned(),
+                    (least, most) if least == most => format!("{least} values"),
+                    (least, most) => format!("{least} to {most} values"),
+                };
                 return self.error(format!("`{name}` takes {wanted}, not {}", arguments.len()));
             }
             return Ok(Node::Call(function, arguments));
@@ -249,7 +278,7 @@ impl<'t, 'n> Parser<'t, 'n> {
 
 /// Cuts text into tokens; the last one is the end.
 fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, ExpressionError> {
-    const SIGNS: [&str; 13] = ["<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ","];
+    const SIGNS: [&str; 14] = ["<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", ","];
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
