@@ -166,9 +166,9 @@ fn what_cannot_be_reported() {
     ];
     let shown = commands.map(transcript).join("\n");
     insta::assert_snapshot!(shown.replace(text(folder.path()), "FOLDER"));
-    // A result about a system of that name with other dimensions is refused, not run.
+    // A result about a system of that name with other actions is refused, not run.
     fs::write(&other, source.replace("mountain-car", "cartpole")).expect("a file");
     let output = run(&["report", text(&other), "-o", text(&folder.path().join("report.html"))]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("its problem is not about cartpole as it is"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("its action \"right\" has the value 2, not 1"), "{}", stderr(&output));
 }
