@@ -38,7 +38,7 @@ def solve(folder: Path, *arguments: str) -> Path:
     return report
 
 
-@pytest.mark.parametrize("system", ["mountain-car", "cartpole", "pendulum"])
+@pytest.mark.parametrize("system", ["mountain-car", "cartpole", "pendulum", "acrobot"])
 @pytest.mark.parametrize(("width", "dark"), [(1200, False), (1200, True), (400, False)])
 def test_everything_is_there(page: Page, tmp_path: Path, system: str, width: int, dark: bool) -> None:
     """Tree, plots, animation and tables are there, in every light and width, and nothing goes wrong."""

@@ -62,6 +62,7 @@ fn description(environment: &Environment) -> String {
     let actions = e.actions.iter().map(|a| (a.name, format!("{} (value {})", a.meaning, a.value)));
     section(&mut text, "Default actions", actions);
     section(&mut text, "To choose from", [("--actions", e.space.words())]);
+    section(&mut text, "Noise", [("--noise", format!("disturbs {}", e.noise))]);
     section(&mut text, "Default start", [("--initial", list(e.initial))]);
     let ranges = e.starts.iter().map(|start| match start.range {
         (low, high) if low == high => (start.name, format!("always {low}")),
@@ -114,6 +115,7 @@ struct EnvironmentJson {
     dimensions: Vec<DimensionJson>,
     actions: Vec<ActionJson>,
     action_space: ActionSpaceJson,
+    noise: &'static str,
     starts: Vec<StartJson>,
     initial: &'static [f64],
     objective: ObjectiveJson,
@@ -173,6 +175,7 @@ impl EnvironmentJson {
                 ActionSpace::Named(named) => ActionSpaceJson::Named(actions(named)),
                 ActionSpace::Range { low, high, meaning } => ActionSpaceJson::Range { low, high, meaning },
             },
+            noise: e.noise,
             starts: e.starts.iter().map(|start| StartJson { name: start.name, range: start.range }).collect(),
             initial: e.initial,
             objective: e.objective.into(),

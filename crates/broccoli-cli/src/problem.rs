@@ -27,6 +27,10 @@ pub struct ProblemOptions {
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_delimiter = ',')]
     actions: Option<Vec<String>>,
 
+    /// The most by which a force of a built-in environment is off; every run then needs a seed (--seeds)
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    noise: Option<f64>,
+
     /// The step between thresholds, one number per dimension [default: the target's]
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_parser = numbers("0.05,0.005"))]
     step: Option<Numbers>,
@@ -49,6 +53,7 @@ impl ProblemOptions {
     pub fn is_any(&self) -> bool {
         let limits = self.depth.is_some() || self.nodes.is_some() || self.horizon.is_some();
         limits
+            || self.noise.is_some()
             || self.actions.is_some()
             || self.step.is_some()
             || self.thresholds.is_some()
@@ -58,12 +63,14 @@ impl ProblemOptions {
     /// Writes the options over the target's defaults; the problem that they then describe.
     pub fn problem(&self, target: &mut Target) -> Result<Problem, Complaint> {
         choose_actions(target, self.actions.as_deref())?;
+        choose_noise(target, self.noise)?;
         let thresholds = self.thresholds(target)?;
         for (dimension, thresholds) in target.dimensions.iter_mut().zip(thresholds) {
             dimension.thresholds = thresholds;
         }
         if let Some(states) = self.starts.states(target)? {
             target.initial = states;
+            target.seeds = None;
         }
         target.depth = self.depth.unwrap_or(target.depth);
         let (depth, most) = (target.depth, (1 << target.depth) - 1);
@@ -115,6 +122,12 @@ impl ProblemOptions {
 pub fn choose_actions(target: &mut Target, words: Option<&[String]>) -> Result<(), Complaint> {
     let Some(words) = words else { return Ok(()) };
     target.choose_actions(words).map_err(|what| Complaint::input(format!("--actions: {what}")))
+}
+
+/// Writes the option `--noise` over the target's.
+pub fn choose_noise(target: &mut Target, noise: Option<f64>) -> Result<(), Complaint> {
+    let Some(noise) = noise else { return Ok(()) };
+    target.choose_noise(noise).map_err(|what| Complaint::input(format!("--noise: {what}")))
 }
 
 /// What is wrong with a step. Numbers of hundreds of digits would drown the message.

@@ -18,7 +18,7 @@ use crate::output;
 use crate::problem::ProblemOptions;
 use crate::running::{SearchError, Searched};
 use crate::searching::SearchOptions;
-use crate::target::{built_in, resolve};
+use crate::target::{built_in, described, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
 ///
@@ -106,6 +106,7 @@ impl Prove {
             (Some(target), _) => {
                 let (mut target, system) = resolve(target)?;
                 let problem = self.problem.problem(&mut target)?;
+                let system = described(system, &target);
                 Ok((target, system, problem))
             }
             (None, Saved::Tree(_)) => Err(file

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use broccoli_core::problem::{Problem, RunError, sample};
+use broccoli_core::problem::{Problem, RunError};
 use broccoli_core::tree::Tree;
 use broccoli_export::json::{ProblemJson, ResultJson};
 use broccoli_export::number::counted;
@@ -20,7 +20,7 @@ use crate::simulate::run_quietly;
 use crate::target::built_in;
 
 /// Fresh initial states are sampled with this seed, which no default uses.
-const FRESH_SEED: u64 = 20_250_607;
+pub const FRESH_SEED: u64 = 20_250_607;
 const FRESH_COUNT: usize = 1_000;
 /// The most steps of a run that is shown.
 const MOST_STEPS: u64 = 1_000_000;
@@ -154,9 +154,8 @@ fn fresh(
     target: &Target,
     tree: &Tree,
 ) -> Result<Option<Fresh>, RunError> {
-    let Some(ranges) = &target.ranges else { return Ok(None) };
     let count = FRESH_COUNT.min((FRESH_STEPS / problem.objective().horizon()) as usize).max(10);
-    let states = sample(ranges, count, FRESH_SEED);
+    let Some(states) = target.fresh(problem.initial_states(), count, FRESH_SEED) else { return Ok(None) };
     match (ProblemJson { initial_states: states, ..result.problem.clone() }).to_problem() {
         Ok(fresh) => Ok(Some(Fresh { seed: FRESH_SEED, runs: run_quietly(&fresh, &*target.factory, tree)? })),
         Err(_) => Ok(None),

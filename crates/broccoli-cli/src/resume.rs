@@ -13,7 +13,7 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::time_span;
 use crate::running::{Kept, Plan, RunOptions, SearchError};
-use crate::target::{adopt, built_in, resolve};
+use crate::target::{adopt, built_in, described, resolve};
 
 /// Go on with a search that `broccoli solve --checkpoint FILE` has begun
 ///
@@ -74,6 +74,7 @@ impl Resume {
             (Some(name), _) => {
                 let (mut target, system) = resolve(name)?;
                 adopt(&mut target, &about.problem).map_err(|what| file.complaint(what))?;
+                let system = described(system, &target);
                 (target, system)
             }
             (None, None) => {

@@ -7,21 +7,27 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use broccoli_core::problem::Problem;
+use broccoli_core::problem::{Problem, RunError};
+use broccoli_core::search::Engine;
 use broccoli_export::csv::TraceWriter;
+use broccoli_export::estimate::Estimate;
+use broccoli_export::json::ProblemJson;
 use broccoli_export::simulation::Simulation;
+use broccoli_problem::Target;
 use clap::Args;
 
 use self::runs::Interrupted;
 pub use self::runs::run_quietly;
+use self::task::Task;
 
 use crate::Done;
 use crate::complaint::Complaint;
 use crate::numbers::whole;
 use crate::output;
+use crate::report::FRESH_SEED;
 use crate::screen::note;
 use crate::starts::Starts;
-use crate::target::resolve;
+use crate::target::{described, resolve};
 
 /// Run a saved tree and tell what it does from each initial state
 ///
@@ -41,8 +47,21 @@ pub struct Simulate {
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_delimiter = ',')]
     actions: Option<Vec<String>>,
 
+    /// The most by which a force of a built-in environment is off [default: the file's, or the target's]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    noise: Option<f64>,
+
     #[command(flatten)]
     starts: Starts,
+
+    /// Also run it from M fresh initial states, with fresh seeds, and estimate how it does
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = whole::<usize>(1..=1_000_000))]
+    fresh: Option<usize>,
+
+    /// The seed that fresh initial states are sampled with
+    #[arg(long, value_name = "S", requires = "fresh", default_value_t = FRESH_SEED, allow_hyphen_values = true,
+          value_parser = whole::<u64>(0..=u64::MAX))]
+    fresh_seed: u64,
 
     /// The most steps of a run, at least 1 [default: the file's, or the target's]
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
@@ -62,6 +81,7 @@ const EXAMPLES: &str = "\
 Examples:
   broccoli solve pendulum --json > best.json
   broccoli simulate pendulum best.json --trace trace.csv
+  broccoli simulate pendulum best.json --fresh 1000
   broccoli simulate pendulum best.json --samples 1000 --seed 7
   broccoli solve pendulum --json | broccoli simulate pendulum - --horizon 20000";
 
@@ -79,13 +99,20 @@ impl Simulate {
         let mut runs = Vec::new();
         let ran = runs::run_all(&task.problem, &*target.factory, &task.tree, trace.as_mut(), &mut runs)
             .and_then(|()| trace.map_or(Ok(()), TraceWriter::finish).map_err(Interrupted::Trace));
-        let failure = match ran {
+        let mut failure = match ran {
             Ok(()) => None,
             Err(Interrupted::System(error)) => Some(error),
             Err(Interrupted::Trace(error)) => return output::check("--trace", Err(error)).map(|()| 0),
         };
 
+        let system = described(system, &target);
         let mut simulation = Simulation::new(system, &task.problem, &task.tree, runs);
+        if let (Some(count), None) = (self.fresh, &failure) {
+            match self.estimate(&simulation, &task, &target, count)? {
+                Ok(estimate) => simulation.fresh = estimate,
+                Err(error) => failure = Some(error),
+            }
+        }
         if let Some(error) = &failure {
             simulation = simulation.failed(error);
         }
@@ -105,6 +132,31 @@ impl Simulate {
             note(format_args!("warning: the file claims the value {claim}; its tree has {found}"));
         }
         Ok(0)
+    }
+
+    /// Figures over runs from fresh initial states, or how the system failed.
+    fn estimate(
+        &self,
+        simulation: &Simulation,
+        task: &Task,
+        target: &Target,
+        count: usize,
+    ) -> Result<Result<Option<Estimate>, RunError>, Complaint> {
+        let known = task.problem.initial_states();
+        let Some(states) = target.fresh(known, count, self.fresh_seed) else {
+            return Err(Complaint::input("--fresh: the problem file gives no ranges to sample from")
+                .help("add ranges = [[low, high], …] to its section [initial]"));
+        };
+        if states.len() < count {
+            return Err(Complaint::input("--fresh: all that is sampled is among the initial states"));
+        }
+        let problem = ProblemJson {
+            initial_states: states,
+            ..ProblemJson::new(simulation.system.clone(), &task.problem, Engine::Behaviour)
+        };
+        let problem = problem.to_problem().map_err(|error| Complaint::other(error.to_string()))?;
+        let runs = run_quietly(&problem, &*target.factory, &task.tree);
+        Ok(runs.map(|runs| Estimate::new(simulation.objective, &runs, self.fresh_seed)))
     }
 
     /// Opens the file for the traces, unless it is the one with the tree.

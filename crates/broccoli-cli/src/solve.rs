@@ -18,7 +18,7 @@ use crate::problem::ProblemOptions;
 use crate::report;
 use crate::running::{Kept, SearchError};
 use crate::searching::SearchOptions;
-use crate::target::resolve;
+use crate::target::{described, resolve};
 
 /// Find the best tree, the smallest among the best, and prove it
 ///
@@ -62,6 +62,7 @@ Examples:
   broccoli solve mountain-car --depth 3 --nodes 4 --step 0.18,0.014
   broccoli solve mountain-car --actions left,coast,right
   broccoli solve pendulum --actions -2,-1,0,1,2
+  broccoli solve pendulum --noise 0.1 --seeds 20
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
@@ -79,6 +80,7 @@ impl Solve {
     pub fn run(&self) -> Done {
         let (mut target, system) = resolve(&self.target)?;
         let problem = self.problem.problem(&mut target)?;
+        let system = described(system, &target);
         let file = self.start.as_ref().map(|path| TreeFile { option: "--start", path });
         let start = match &file {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),

@@ -26,16 +26,42 @@ pub struct Starts {
     #[arg(long, value_name = "S", requires = "samples", allow_hyphen_values = true,
           value_parser = whole::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
+
+    /// Run every initial state with N seeds of the noise, 0 to N-1
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(1..=MOST_SAMPLES))]
+    seeds: Option<u64>,
 }
 
 impl Starts {
     /// Whether any of them was given.
     pub fn is_any(&self) -> bool {
-        !self.initial.is_empty() || self.samples.is_some()
+        !self.initial.is_empty() || self.samples.is_some() || self.seeds.is_some()
     }
 
-    /// The initial states that were asked for, if any were.
+    /// The initial states that were asked for, if any were, with their seeds.
     pub fn states(&self, target: &Target) -> Result<Option<Vec<InitialState>>, Complaint> {
+        let seeds = self.seeds.map(|count| (0..count).collect()).or_else(|| target.seeds.clone());
+        if self.seeds.is_some() && !target.is_foreign && target.noise() == 0.0 {
+            return Err(Complaint::input(format!("--seeds: {} has no noise", target.name))
+                .help("--noise gives it some"));
+        }
+        let mut target = target.clone();
+        target.seeds = seeds;
+        let states = self.without_seeds(&target)?;
+        if states.is_none() && self.seeds.is_none() && (target.noise() == 0.0 || target.seeds.is_some()) {
+            return Ok(None);
+        }
+        target.initial = states.unwrap_or(target.initial);
+        let starts = target.starts();
+        if target.noise() != 0.0 && starts.iter().any(|s| Some(s.values().len()) != target.initial_values) {
+            return Err(Complaint::input("noise needs seeds")
+                .help("--seeds 20 runs every initial state with the seeds 0 to 19"));
+        }
+        Ok(Some(starts))
+    }
+
+    /// The values that were asked for, without seeds.
+    fn without_seeds(&self, target: &Target) -> Result<Option<Vec<InitialState>>, Complaint> {
         if let Some(count) = self.samples {
             let Some(ranges) = &target.ranges else {
                 return Err(Complaint::input("--samples: the problem file gives no ranges to sample from")
@@ -44,7 +70,7 @@ impl Starts {
             return Ok(Some(sample(ranges, count, self.seed.unwrap_or(0))));
         }
         for Numbers(values) in &self.initial {
-            match target.initial_values {
+            match target.given_values() {
                 Some(expected) if expected == target.dimensions.len() => {
                     check_count("--initial", values.len(), target)?;
                 }

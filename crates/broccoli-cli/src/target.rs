@@ -25,7 +25,7 @@ pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
                 complaint
             }
         })?;
-        return Ok((Target::environment(environment), SystemJson::Environment(environment.name.to_owned())));
+        return Ok((Target::environment(environment), SystemJson::built_in(environment.name, 0.0)));
     }
     let file = ProblemFile::read(Path::new(name)).map_err(|diagnosis| {
         let complaint = Complaint::diagnosis(&diagnosis);
@@ -36,13 +36,14 @@ pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
         }
     })?;
     let target = file.open().map_err(|diagnosis| Complaint::diagnosis(&diagnosis))?;
-    Ok((target, system_json(&file)))
+    let system = described(system_json(&file), &target);
+    Ok((target, system))
 }
 
 /// The built-in environment that a saved problem is about, with the choices that were made; none if the
 /// system is somebody's program, which is never run because a file names it.
 pub fn built_in(problem: &ProblemJson) -> Option<Result<Target, String>> {
-    let SystemJson::Environment(name) = &problem.system else { return None };
+    let (name, _) = problem.system.environment()?;
     let found = broccoli_environments::find(name).map_err(|error| error.to_string());
     Some(found.and_then(|environment| {
         let mut target = Target::environment(environment);
@@ -63,6 +64,10 @@ pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
     if target.is_foreign {
         return Ok(());
     }
+    let noise = problem.system.environment().map_or(0.0, |(_, noise)| noise);
+    if noise != 0.0 && target.noise() == 0.0 {
+        target.choose_noise(noise)?;
+    }
     let names: Vec<&str> = problem.actions.iter().map(|action| action.name.as_str()).collect();
     target.choose_actions(&names)?;
     match problem.actions.iter().zip(&target.actions).find(|(saved, action)| saved.value != action.value) {
@@ -71,6 +76,14 @@ pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
             Err(format!("its action {name:?} has the value {}, not {value}", saved.value))
         }
         None => Ok(()),
+    }
+}
+
+/// What to write about the system of a target into results.
+pub fn described(system: SystemJson, target: &Target) -> SystemJson {
+    match system.environment() {
+        Some((name, _)) => SystemJson::built_in(name, target.noise()),
+        None => system,
     }
 }
 

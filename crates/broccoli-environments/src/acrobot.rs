@@ -133,6 +133,7 @@ pub static ACROBOT: Environment = Environment {
     verdicts: "satisfied when -cos(theta1) - cos(theta1 + theta2) > 1",
     depth: 2,
     source: "Gymnasium Acrobot-v1",
+    noise: "the torque, N m",
     make: Acrobot::make,
 };
 

@@ -1,5 +1,5 @@
-//! The choice of actions: Gymnasium's by name, or values from a range, which makes a list of a
-//! continuous action.
+//! What can be chosen about an environment: its actions, Gymnasium's by name or values from a range, which
+//! makes a list of a continuous action; and noise.
 
 use broccoli_core::problem::{Action, System, SystemError, SystemFactory};
 
@@ -37,6 +37,9 @@ pub enum ActionError {
         /// What there is.
         known: String,
     },
+    /// The noise is no amount.
+    #[error("noise of {0} makes no sense: it must be a finite number of at least 0")]
+    Noise(f64),
     /// The same action twice.
     #[error("the action {0:?} is chosen twice")]
     Twice(String),
@@ -71,7 +74,12 @@ impl ActionSpace {
     }
 }
 
-/// An environment with actions of one's choice.
+/// An environment with actions of one's choice and, if wanted, noise.
+///
+/// With noise every force (or torque) is off by a number drawn uniformly from `[-noise, noise)`. The generator
+/// is part of the state, and seeded by the initial state, which has one value more: the system stays
+/// deterministic, and what is proved holds for the seeds that were listed. It is SplitMix64; a draw takes one
+/// word `w` and is `2 * (w >> 11) * 2^-53 - 1`.
 ///
 /// ```
 /// use broccoli_core::search::Search;
@@ -88,13 +96,14 @@ impl ActionSpace {
 pub struct Variant {
     environment: &'static Environment,
     actions: Vec<Action>,
+    noise: f64,
 }
 
 impl Variant {
     /// The environment with its default actions.
     pub fn new(environment: &'static Environment) -> Self {
         let action = |a: &ActionInfo| Action { name: a.name.to_owned(), value: a.value };
-        Variant { environment, actions: environment.actions.iter().map(action).collect() }
+        Variant { environment, actions: environment.actions.iter().map(action).collect(), noise: 0.0 }
     }
 
     /// The environment with these actions, each given by its name or its value.
@@ -118,7 +127,23 @@ impl Variant {
             }
             actions.push(action);
         }
-        Ok(Variant { environment, actions })
+        Ok(Variant { environment, actions, noise: 0.0 })
+    }
+
+    /// The same with noise; 0 is none.
+    ///
+    /// # Errors
+    /// When it is not a finite number of at least 0.
+    pub fn with_noise(self, noise: f64) -> Result<Self, ActionError> {
+        if !(0.0..f64::INFINITY).contains(&noise) {
+            return Err(ActionError::Noise(noise));
+        }
+        Ok(Variant { noise: noise.abs(), ..self })
+    }
+
+    /// The most by which a force is off.
+    pub fn noise(&self) -> f64 {
+        self.noise
     }
 
     /// The environment.
@@ -135,6 +160,6 @@ impl Variant {
 impl SystemFactory for Variant {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
-        Ok((self.environment.make)(&values))
+        Ok((self.environment.make)(&values, self.noise))
     }
 }

@@ -80,6 +80,7 @@ pub static CARTPOLE: Environment = Environment {
     verdicts: "violated when |x| > 2.4 or |theta| > 24*pi/360",
     depth: 2,
     source: "Gymnasium CartPole-v1",
+    noise: "the force, N",
     make: CartPole::make,
 };
 

@@ -67,7 +67,9 @@ pub struct Environment {
     pub depth: u32,
     /// Where the dynamics come from.
     pub source: &'static str,
-    pub(crate) make: fn(&[f64]) -> Box<dyn System>,
+    /// What noise disturbs, with its unit.
+    pub noise: &'static str,
+    pub(crate) make: fn(&[f64], f64) -> Box<dyn System>,
 }
 
 impl Environment {
@@ -119,6 +121,6 @@ impl Environment {
 impl SystemFactory for Environment {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
-        Ok((self.make)(&values))
+        Ok((self.make)(&values, 0.0))
     }
 }

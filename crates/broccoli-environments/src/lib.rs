@@ -33,6 +33,7 @@ pub use environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 pub use mountain_car::MOUNTAIN_CAR;
 pub use mountain_car_continuous::MOUNTAIN_CAR_CONTINUOUS;
 pub use pendulum::PENDULUM;
+pub use simulator::MAX_SEED;
 
 /// Every environment, by name.
 pub static ALL: [&Environment; 5] = [&ACROBOT, &CARTPOLE, &MOUNTAIN_CAR, &MOUNTAIN_CAR_CONTINUOUS, &PENDULUM];

@@ -93,6 +93,7 @@ pub static MOUNTAIN_CAR: Environment = Environment {
     verdicts: "satisfied when position >= 0.5 and velocity >= 0",
     depth: 2,
     source: "Gymnasium MountainCar-v0",
+    noise: "the acceleration, thousandths",
     make: MountainCar::make,
 };
 

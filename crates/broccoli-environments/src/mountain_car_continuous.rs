@@ -59,5 +59,6 @@ pub static MOUNTAIN_CAR_CONTINUOUS: Environment = Environment {
     verdicts: "satisfied when position >= 0.45 and velocity >= 0",
     depth: 2,
     source: "Gymnasium MountainCarContinuous-v0, in float64",
+    noise: "the force",
     make: MountainCarContinuous::make,
 };

@@ -76,5 +76,6 @@ pub static PENDULUM: Environment = Environment {
     verdicts: "satisfied when |angle| <= 0.1 and |velocity| <= 0.1",
     depth: 2,
     source: "Gymnasium Pendulum-v1",
+    noise: "the torque, N m",
     make: Pendulum::make,
 };

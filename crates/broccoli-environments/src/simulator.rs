@@ -19,20 +19,47 @@ pub(crate) trait Dynamics<const N: usize>: 'static {
         observation.copy_from_slice(&state);
     }
 
-    /// A system whose actions have these values.
-    fn make(values: &[f64]) -> Box<dyn System>
+    /// A system whose actions have these values, and whose forces are off by up to `noise`.
+    fn make(values: &[f64], noise: f64) -> Box<dyn System>
     where
         Self: Sized,
     {
         let forces = values.iter().copied().map(Self::force).collect();
-        Box::new(Simulator::<Self, N> { state: [0.0; N], forces, dynamics: PhantomData })
+        Box::new(Simulator::<Self, N> {
+            state: [0.0; N],
+            forces,
+            noise,
+            generator: Generator(0),
+            dynamics: PhantomData,
+        })
     }
 }
+
+/// SplitMix64: what it draws depends on its seed alone, and its state is one number.
+#[derive(Clone, Copy)]
+struct Generator(u64);
+
+impl Generator {
+    /// A number in [-1, 1), all multiples of 2^-52 there being as likely.
+    fn draw(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let fraction = ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
+        2.0 * fraction - 1.0
+    }
+}
+
+/// The largest seed: seeds are values of initial states, and doubles hold no larger whole numbers exactly.
+pub const MAX_SEED: u64 = (1 << 53) - 1;
 
 struct Simulator<D, const N: usize> {
     state: [f64; N],
     /// By action.
     forces: Vec<f64>,
+    /// The most by which a force is off; 0 is no noise, and then there is no seed either.
+    noise: f64,
+    generator: Generator,
     dynamics: PhantomData<D>,
 }
 
@@ -45,9 +72,24 @@ impl<D: Dynamics<N>, const N: usize> Simulator<D, N> {
 
 impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
     fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.state = initial.values().try_into().map_err(|_| {
-            SystemError::new(format!("an initial state has {N} values, not {}", initial.values().len()))
-        })?;
+        let wrong = |count: usize, more: &str| {
+            let given = initial.values().len();
+            SystemError::new(format!("an initial state has {count} values{more}, not {given}"))
+        };
+        if self.noise == 0.0 {
+            self.state = initial.values().try_into().map_err(|_| wrong(N, ""))?;
+            return self.reply(observation);
+        }
+        let (state, seed) = match initial.values() {
+            [state @ .., seed] if state.len() == N => (state, *seed),
+            _ => return Err(wrong(N + 1, ", the last one a seed")),
+        };
+        if seed.fract() != 0.0 || !(0.0..=MAX_SEED as f64).contains(&seed) {
+            let message = format!("the seed {seed} is not a whole number from 0 to {MAX_SEED}");
+            return Err(SystemError::new(message));
+        }
+        self.state.copy_from_slice(state);
+        self.generator = Generator(seed as u64);
         self.reply(observation)
     }
 
@@ -55,7 +97,8 @@ impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
         let Some(&force) = self.forces.get(action) else {
             return Err(SystemError::new(format!("there is no action {action}")));
         };
-        self.state = D::next(self.state, force);
+        let disturbance = if self.noise == 0.0 { 0.0 } else { self.noise * self.generator.draw() };
+        self.state = D::next(self.state, force + disturbance);
         self.reply(observation)
     }
 
@@ -67,16 +110,24 @@ impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
         for value in self.state {
             state.extend_from_slice(&value.to_bits().to_le_bytes());
         }
+        if self.noise != 0.0 {
+            state.extend_from_slice(&self.generator.0.to_le_bytes());
+        }
         Ok(())
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
         let (words, rest) = state.as_chunks::<8>();
-        if words.len() != N || !rest.is_empty() {
-            return Err(SystemError::new(format!("a saved state has {} bytes, not {}", 8 * N, state.len())));
+        let expected = N + usize::from(self.noise != 0.0);
+        if words.len() != expected || !rest.is_empty() {
+            let message = format!("a saved state has {} bytes, not {}", 8 * expected, state.len());
+            return Err(SystemError::new(message));
         }
         for (value, word) in self.state.iter_mut().zip(words) {
             *value = f64::from_bits(u64::from_le_bytes(*word));
+        }
+        if let Some(word) = words.get(N) {
+            self.generator = Generator(u64::from_le_bytes(*word));
         }
         Ok(())
     }

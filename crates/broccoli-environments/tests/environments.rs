@@ -343,3 +343,79 @@ fn wrong_choices_of_actions_are_refused() {
     system.reset(&InitialState::new([0.0; 2]), &mut observation).unwrap();
     assert_eq!(system.step(2, &mut observation).unwrap_err().to_string(), "there is no action 2");
 }
+
+/// A noisy run: what is observed after each action, as bits.
+fn noisy(variant: &Variant, seed: f64, actions: &[usize]) -> Trace {
+    let environment = variant.environment();
+    let initial = InitialState::new([environment.initial, &[seed]].concat());
+    run(environment, &mut *variant.make().unwrap(), &initial, actions)
+}
+
+#[test]
+fn noise_depends_on_the_seed_and_on_nothing_else() {
+    let mut random = Random(3);
+    for environment in ALL {
+        let quiet = Variant::new(environment);
+        let variant = quiet.clone().with_noise(0.3).unwrap();
+        let actions = random.actions(environment, 40);
+        let first = noisy(&variant, 7.0, &actions);
+        assert_eq!(first, noisy(&variant, 7.0, &actions), "{}", environment.name);
+        assert_ne!(first, noisy(&variant, 8.0, &actions), "{}", environment.name);
+
+        // The generator is part of what is saved.
+        let mut system = variant.make().unwrap();
+        let initial = InitialState::new([environment.initial, &[7.0]].concat());
+        run(environment, &mut *system, &initial, &actions[..20]);
+        let mut saved = Vec::new();
+        system.save(&mut saved).unwrap();
+        assert_eq!(saved.len(), 8 * environment.starts.len() + 8, "{}", environment.name);
+        let mut other = variant.make().unwrap();
+        other.restore(&saved).unwrap();
+        assert_eq!(go_on(environment, &mut *other, &actions[20..]), first[21..], "{}", environment.name);
+
+        // Noise of zero is no noise, and no seed.
+        let none = quiet.with_noise(0.0).unwrap();
+        assert_eq!(step(&none, 0), step(&Variant::new(environment), 0), "{}", environment.name);
+    }
+}
+
+#[test]
+fn noise_is_as_large_as_it_says() {
+    let velocities = |noise: f64| -> Vec<f64> {
+        let variant = Variant::new(&PENDULUM).with_noise(noise).unwrap();
+        let after = |seed: u32| f64::from_bits(noisy(&variant, f64::from(seed), &[0])[1].0[1]);
+        (0..2_000).map(after).collect()
+    };
+    let middle = f64::from_bits(step(&Variant::new(&PENDULUM), 0)[1]);
+    // A torque of 0.4 changes the velocity by 3 * 0.4 * 0.05 in a step.
+    let off: Vec<f64> = velocities(0.4).iter().map(|velocity| (velocity - middle) / 0.06).collect();
+    assert!(off.iter().all(|off| off.abs() <= 1.0 + 1e-12));
+    assert!(off.iter().any(|off| *off > 0.99) && off.iter().any(|off| *off < -0.99));
+    assert!((off.iter().sum::<f64>() / 2_000.0).abs() < 0.05, "it is centred");
+}
+
+/// A change here would change every published result with noise. The numbers come from a program in Python.
+#[test]
+fn noise_is_frozen() {
+    let variant = Variant::new(&PENDULUM).with_noise(1.0).unwrap();
+    let observed = &noisy(&variant, 42.0, &[0, 1, 0])[3].0;
+    assert_eq!(observed[..], [13_829_154_834_186_861_090, 13_834_508_460_236_728_360], "{observed:?}");
+}
+
+#[test]
+fn wrong_noise_and_wrong_seeds_are_refused() {
+    for noise in [-0.1, f64::NAN, f64::INFINITY] {
+        assert!(Variant::new(&PENDULUM).with_noise(noise).is_err(), "{noise}");
+    }
+    let mut system = Variant::new(&PENDULUM).with_noise(0.1).unwrap().make().unwrap();
+    let mut reset = |values: &[f64]| {
+        let reply = system.reset(&InitialState::new(values), &mut [0.0; 2]);
+        reply.map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(reset(&[0.5, 0.0, 3.0]), Ok(()));
+    let message = reset(&[0.5, 0.0]).unwrap_err();
+    assert_eq!(message, "an initial state has 3 values, the last one a seed, not 2");
+    for seed in [-1.0, 0.5, 2_f64.powi(53)] {
+        assert!(reset(&[0.5, 0.0, seed]).unwrap_err().contains("is not a whole number"), "{seed}");
+    }
+}

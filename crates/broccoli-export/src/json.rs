@@ -80,7 +80,7 @@ impl ObjectiveJson {
 }
 
 /// Where the black box comes from, for instance `{"environment":"mountain-car"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SystemJson {
     /// A built-in environment, by name.
@@ -89,6 +89,8 @@ pub enum SystemJson {
     Subprocess(SubprocessJson),
     /// Somebody else's shared library.
     Plugin(PluginJson),
+    /// A built-in environment with noise.
+    Noisy(NoisyJson),
 }
 
 impl SystemJson {
@@ -96,10 +98,39 @@ impl SystemJson {
     pub fn name(&self) -> String {
         match self {
             SystemJson::Environment(name) => name.clone(),
+            SystemJson::Noisy(noisy) => noisy.environment.clone(),
             SystemJson::Subprocess(subprocess) => subprocess.command.join(" "),
             SystemJson::Plugin(plugin) => plugin.path.clone(),
         }
     }
+
+    /// The name of a built-in environment and its noise.
+    pub fn environment(&self) -> Option<(&str, f64)> {
+        match self {
+            SystemJson::Environment(name) => Some((name, 0.0)),
+            SystemJson::Noisy(noisy) => Some((&noisy.environment, noisy.noise)),
+            _ => None,
+        }
+    }
+
+    /// A built-in environment with noise, or without if it is 0.
+    pub fn built_in(environment: &str, noise: f64) -> Self {
+        let environment = environment.to_owned();
+        if noise == 0.0 {
+            SystemJson::Environment(environment)
+        } else {
+            SystemJson::Noisy(NoisyJson { environment, noise })
+        }
+    }
+}
+
+/// A built-in environment whose forces are off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoisyJson {
+    /// Its name.
+    pub environment: String,
+    /// The most by which a force is off.
+    pub noise: f64,
 }
 
 /// A program that is asked over its standard input and output.

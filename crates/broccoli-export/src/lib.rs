@@ -24,6 +24,7 @@
 pub mod code;
 pub mod csv;
 pub mod drawing;
+pub mod estimate;
 pub mod format;
 pub mod history;
 pub mod json;

@@ -6,8 +6,12 @@ use crate::json::{JudgeJson, ObjectiveJson, ProblemJson, SystemJson};
 pub fn toml(problem: &ProblemJson) -> String {
     let mut lines = vec!["[system]".to_owned()];
     match &problem.system {
-        SystemJson::Environment(name) => {
+        SystemJson::Environment(_) | SystemJson::Noisy(_) => {
+            let (name, noise) = problem.system.environment().unwrap_or_default();
             lines.push(format!("environment = {}", literal(name)));
+            if noise != 0.0 {
+                lines.push(format!("noise = {}", literal(&noise)));
+            }
             let actions: Vec<&str> = problem.actions.iter().map(|action| action.name.as_str()).collect();
             lines.push(format!("actions = {}", literal(&actions)));
         }

@@ -4,6 +4,7 @@ use broccoli_core::problem::{InitialState, Objective, Problem};
 use broccoli_core::tree::{End, Tree, TreeJson};
 use serde::Serialize;
 
+use crate::estimate::Estimate;
 use crate::json::{ObjectiveJson, SystemJson, VERSION};
 use crate::number::{counted, grouped, list};
 
@@ -107,6 +108,9 @@ pub struct Simulation {
     pub tree: TreeJson,
     /// The runs, in the order of the initial states.
     pub runs: Vec<Run>,
+    /// Figures over fresh initial states, if some were run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Estimate>,
     /// What failed, if the black box did; the runs are then those before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -131,6 +135,7 @@ impl Simulation {
             depth: tree.depth(),
             tree: tree.to_json(problem),
             runs,
+            fresh: None,
             error: None,
         }
     }
@@ -160,6 +165,9 @@ impl Simulation {
         }
         if self.error.is_none() {
             text += &format!("\n{}\n", self.sentence());
+        }
+        if let Some(fresh) = &self.fresh {
+            text += &format!("\n{}", fresh.text(self.objective));
         }
         text
     }

@@ -81,6 +81,7 @@ pub struct ProblemFile {
     system: SystemSource,
     pub(crate) system_place: Range<usize>,
     pub(crate) actions: Option<Placed<Vec<String>>>,
+    pub(crate) noise: Option<Placed<f64>>,
     pub(crate) satisfied: Option<Placed<String>>,
     pub(crate) violated: Option<Placed<String>>,
     pub(crate) features: Vec<Feature>,
@@ -88,6 +89,7 @@ pub struct ProblemFile {
     pub(crate) predicates_place: Option<Range<usize>>,
     pub(crate) starts: Option<Placed<Starts>>,
     pub(crate) ranges: Option<Placed<Ranges>>,
+    pub(crate) seeds: Option<Placed<Vec<u64>>>,
     pub(crate) objective: Option<Objective>,
     pub(crate) depth: Option<u32>,
     pub(crate) nodes: Option<u64>,
@@ -142,6 +144,7 @@ impl ProblemFile {
         let system = system.section(&[
             "environment",
             "actions",
+            "noise",
             "command",
             "plugin",
             "timeout",
@@ -173,9 +176,10 @@ impl ProblemFile {
         });
         let predicates: Vec<Predicates> = predicates.collect::<Read<_>>()?;
 
-        let initial = root.section("initial", &["states", "file", "samples", "seed", "ranges"])?;
+        let initial = root.section("initial", &["states", "file", "samples", "seed", "ranges", "seeds"])?;
         let starts = initial.as_ref().map(|section| starts::read(section, &folder)).transpose()?.flatten();
         let ranges = initial.as_ref().map(starts::read_ranges).transpose()?.flatten();
+        let seeds = initial.as_ref().map(starts::read_seeds).transpose()?.flatten();
         let (objective, depth, nodes) = (objective(&root)?, tree(&root)?, nodes(&root)?);
         Ok(ProblemFile {
             path: path.to_owned(),
@@ -183,6 +187,7 @@ impl ProblemFile {
             system: source,
             system_place: system.place(),
             actions: actions(&system)?,
+            noise: noise(&system)?,
             satisfied,
             violated,
             features: features(&root)?,
@@ -190,6 +195,7 @@ impl ProblemFile {
             predicates_place,
             starts,
             ranges,
+            seeds,
             objective,
             depth,
             nodes,
@@ -277,6 +283,17 @@ fn actions(system: &Section<'_>) -> Read<Option<Placed<Vec<String>>>> {
     };
     let words: Read<Vec<String>> = list.iter().map(word).collect();
     Ok(Some(Placed { value: words?, place: item.place() }))
+}
+
+/// The noise of a built-in environment.
+fn noise(system: &Section<'_>) -> Read<Option<Placed<f64>>> {
+    let Some(item) = system.get("noise") else { return Ok(None) };
+    if system.get("environment").is_none() {
+        return Err(Flaw::new(item.place(), "`noise` is for built-in environments"));
+    }
+    let noise = item.number().ok().filter(|noise| *noise >= 0.0);
+    let noise = noise.ok_or_else(|| item.wrong("a number of at least 0"))?;
+    Ok(Some(Placed { value: noise, place: item.place() }))
 }
 
 fn seconds(item: &Item<'_>) -> Read<Duration> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use broccoli_core::problem::InitialState;
+use broccoli_environments::MAX_SEED;
 
 use crate::diagnosis::Flaw;
 use crate::file::Placed;
@@ -52,6 +53,17 @@ pub(crate) fn read(section: &Section<'_>, folder: &Path) -> Read<Option<Placed<S
             let count = item.whole(1..=MOST_STATES as u64)? as usize;
             Starts::Samples { count, seed: seed.unwrap_or(0) }
         }
+    };
+    Ok(Some(Placed { value, place: item.place() }))
+}
+
+/// Reads the seeds that every state is run with: a list, or how many from 0 on.
+pub(crate) fn read_seeds(section: &Section<'_>) -> Read<Option<Placed<Vec<u64>>>> {
+    let Some(item) = section.get("seeds") else { return Ok(None) };
+    let value = match item.list("") {
+        Err(_) => (0..item.whole(1..=MOST_STATES as u64)?).collect(),
+        Ok(list) if list.is_empty() => return Err(item.wrong("a number of seeds, or a list of them")),
+        Ok(list) => list.iter().map(|seed| seed.whole(0..=MAX_SEED)).collect::<Read<_>>()?,
     };
     Ok(Some(Placed { value, place: item.place() }))
 }

@@ -51,11 +51,13 @@ pub struct Target {
     pub dimensions: Vec<TargetDimension>,
     /// The actions.
     pub actions: Vec<Action>,
-    /// The initial states.
+    /// The initial states, without their seeds if there are `seeds`.
     pub initial: Vec<InitialState>,
+    /// The seeds that every initial state is run with, each the last of its values.
+    pub seeds: Option<Vec<u64>>,
     /// The ranges that initial states can be sampled from, if given.
     pub ranges: Option<Vec<(f64, f64)>>,
-    /// How many values an initial state has, where that is known.
+    /// How many values an initial state has, with its seed, where that is known.
     pub initial_values: Option<usize>,
     /// What is wanted.
     pub objective: Objective,
@@ -71,6 +73,7 @@ pub struct Target {
     pub factory: Arc<dyn SystemFactory>,
     /// The built-in environment, if it is one.
     environment: Option<&'static Environment>,
+    noise: f64,
     /// Makes the systems without the derived dimensions.
     plain: Arc<dyn SystemFactory>,
     /// The derived dimensions.
@@ -94,6 +97,7 @@ impl Target {
             dimensions: dimensions.collect(),
             actions: variant.actions().to_vec(),
             initial: vec![InitialState::new(environment.initial)],
+            seeds: None,
             ranges: Some(environment.starts.iter().map(|start| start.range).collect()),
             initial_values: Some(environment.starts.len()),
             objective: environment.objective,
@@ -103,6 +107,7 @@ impl Target {
             is_foreign: false,
             factory: Arc::clone(&factory),
             environment: Some(environment),
+            noise: 0.0,
             plain: factory,
             features: Vec::new(),
         }
@@ -119,11 +124,63 @@ impl Target {
                 self.name
             ));
         };
-        let variant = Variant::choose(environment, words).map_err(|error| error.to_string())?;
+        let variant = Variant::choose(environment, words).and_then(|variant| variant.with_noise(self.noise));
+        let variant = variant.map_err(|error| error.to_string())?;
         self.actions = variant.actions().to_vec();
+        self.noise = variant.noise();
+        self.initial_values = Some(environment.starts.len() + usize::from(self.noise != 0.0));
         self.plain = Arc::new(variant);
         self.derive();
         Ok(())
+    }
+
+    /// Gives noise to a built-in environment; its initial states then need seeds.
+    ///
+    /// # Errors
+    /// When it is not a finite number of at least 0, or the system is not built in.
+    pub fn choose_noise(&mut self, noise: f64) -> Result<(), String> {
+        if self.environment.is_none() {
+            return Err(format!("noise is for built-in environments, and {} is none", self.name));
+        }
+        let before = std::mem::replace(&mut self.noise, noise);
+        let names: Vec<String> = self.actions.iter().map(|action| action.name.clone()).collect();
+        self.choose_actions(&names).inspect_err(|_| self.noise = before)
+    }
+
+    /// The noise of a built-in environment; 0 is none.
+    pub fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    /// How many values somebody has to give for an initial state, where that is known.
+    pub fn given_values(&self) -> Option<usize> {
+        self.initial_values.map(|count| count.saturating_sub(usize::from(self.seeds.is_some())))
+    }
+
+    /// The initial states with their seeds: every state with every seed.
+    pub fn starts(&self) -> Vec<InitialState> {
+        let Some(seeds) = &self.seeds else { return self.initial.clone() };
+        let with =
+            |state: &InitialState, seed: u64| InitialState::new([state.values(), &[seed as f64]].concat());
+        self.initial.iter().flat_map(|state| seeds.iter().map(move |&seed| with(state, seed))).collect()
+    }
+
+    /// Samples initial states that are like those of the problem but none of `known`, with seeds of their own
+    /// if the known ones have some; fewer than `count` if there are no more.
+    pub fn fresh(&self, known: &[InitialState], count: usize, seed: u64) -> Option<Vec<InitialState>> {
+        let mut ranges = self.ranges.clone()?;
+        let is_seeded = known.first().is_some_and(|state| state.values().len() == ranges.len() + 1);
+        if is_seeded {
+            ranges.push((0.0, f64::from(u32::MAX)));
+        }
+        let drawn = sample(&ranges, 2 * count, seed).into_iter().map(|state| {
+            let mut values = state.values().to_vec();
+            if let Some(seed) = values.last_mut().filter(|_| is_seeded) {
+                *seed = seed.floor();
+            }
+            InitialState::new(values)
+        });
+        Some(drawn.filter(|state| !known.contains(state)).take(count).collect())
     }
 
     /// Adds a dimension that is derived from the observed ones; it has no thresholds yet.
@@ -178,6 +235,7 @@ impl Target {
             dimensions: description.observations.iter().map(dimension).collect(),
             actions: description.actions.clone(),
             initial: Vec::new(),
+            seeds: None,
             ranges: None,
             initial_values: description.initial,
             objective: Objective::reach(1000),
@@ -187,6 +245,7 @@ impl Target {
             is_foreign: true,
             factory: Arc::clone(&factory),
             environment: None,
+            noise: 0.0,
             plain: factory,
             features: Vec::new(),
         }
@@ -197,10 +256,8 @@ impl Target {
     /// # Errors
     /// The first thing that is wrong.
     pub fn problem(&self) -> Result<Problem, ProblemError> {
-        let mut builder = Problem::builder()
-            .initials(self.initial.iter().cloned())
-            .objective(self.objective)
-            .depth(self.depth);
+        let mut builder =
+            Problem::builder().initials(self.starts()).objective(self.objective).depth(self.depth);
         if let Some(nodes) = self.nodes {
             builder = builder.nodes(nodes);
         }
@@ -229,6 +286,10 @@ impl ProblemFile {
                 let mut target = Target::environment(environment);
                 if let Some(Placed { value: words, place }) = &self.actions {
                     let chosen = target.choose_actions(words);
+                    chosen.map_err(|what| self.diagnosis(Flaw::new(place.clone(), what)))?;
+                }
+                if let Some(Placed { value: noise, place }) = &self.noise {
+                    let chosen = target.choose_noise(*noise);
                     chosen.map_err(|what| self.diagnosis(Flaw::new(place.clone(), what)))?;
                 }
                 target
@@ -309,6 +370,13 @@ impl ProblemFile {
                 .label("[predicates] is empty or missing");
             return Err(flaw.help(format!("give thresholds to at least one of: {}", names.join(", "))));
         }
+        if let Some(Placed { value: seeds, place }) = &self.seeds {
+            if !target.is_foreign && target.noise == 0.0 {
+                let message = format!("{:?} has no noise, and seeds change nothing", target.name);
+                return Err(Flaw::new(place.clone(), message).help("add noise = … to [system]"));
+            }
+            target.seeds = Some(seeds.clone());
+        }
         if let Some(ranges) = &self.ranges {
             self.check_values(target, ranges.value.len(), &ranges.place)?;
             target.ranges = Some(ranges.value.clone());
@@ -334,6 +402,12 @@ impl ProblemFile {
             }
             None => {}
         }
+        if target.noise != 0.0
+            && target.starts().iter().any(|state| Some(state.values().len()) != target.initial_values)
+        {
+            let flaw = Flaw::new(self.system_place.clone(), "noise needs seeds");
+            return Err(flaw.help("add seeds = 20, or a list of them, to [initial]"));
+        }
         match self.objective {
             Some(objective) => target.objective = objective,
             None if target.is_foreign => {
@@ -356,10 +430,16 @@ impl ProblemFile {
         given: usize,
         place: &std::ops::Range<usize>,
     ) -> Result<(), Flaw> {
-        match target.initial_values {
+        match target.given_values() {
             Some(expected) if expected != given => {
                 let name = &target.name;
-                let message = format!("an initial state of {name:?} has {expected} values, not {given}");
+                let seed = match target.seeds {
+                    Some(_) => " besides its seed",
+                    None if target.noise != 0.0 => ", the last one a seed",
+                    None => "",
+                };
+                let message =
+                    format!("an initial state of {name:?} has {expected} values{seed}, not {given}");
                 Err(Flaw::new(place.clone(), message))
             }
             _ => Ok(()),

@@ -106,6 +106,11 @@ const BAD_FORM: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\nactions = [1]\n",
     "[system]\nenvironment = \"pendulum\"\nactions = [1, true]\n",
     "[system]\ncommand = [\"a\"]\nactions = [1, 2]\n",
+    "[system]\ncommand = [\"a\"]\nnoise = 1\n",
+    "[system]\nenvironment = \"pendulum\"\nnoise = -1\n",
+    "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = 0\n",
+    "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = []\n",
+    "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = [1.5]\n",
     "[system]\nplugin = \"a.so\"\nactions = [1, 2]\n",
     "[system]\nplugin = \"\"\n",
     "[system]\nplugin = \"a.so\"\nformat = \"json\"\n",
@@ -154,6 +159,10 @@ const BAD_MEANING: &[&str] = &[
     "[system]\ncommand = [\"a\"]\nsatisfied = \"x >\"\n",
     "[system]\ncommand = [\"a\"]\nviolated = \"x = 3\"\n",
     "[system]\nenvironment = \"pendulum\"\nactions = [-2, 2.5]\n",
+    "[system]\nenvironment = \"pendulum\"\nnoise = 0.1\n",
+    "[system]\nenvironment = \"pendulum\"\nnoise = 0.1\n[initial]\nstates = [[0, 0]]\n",
+    "[system]\nenvironment = \"pendulum\"\nnoise = 0.1\n[initial]\nstates = [[0, 0, 0]]\nseeds = 3\n",
+    "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = 3\n",
     "[system]\nenvironment = \"pendulum\"\nactions = [1, \"+1\"]\n",
     "[system]\nenvironment = \"mountain-car\"\nactions = [\"left\", \"cost\"]\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 1, high = 0, step = 0.1 }\n",
@@ -258,6 +267,22 @@ fn actions_by_names_and_values() {
         names("pendulum", "[-2, 0, \"+0.5\", 2]"),
         [action("-2", -2.0), action("0", 0.0), action("+0.5", 0.5), action("+2", 2.0)]
     );
+}
+
+#[test]
+fn every_state_is_run_with_every_seed() {
+    let schema = Schema::new();
+    let starts = |initial: &str| {
+        let text = format!("[system]\nenvironment = \"pendulum\"\nnoise = 0.1\n[initial]\n{initial}\n");
+        assert_eq!(schema.accepts(&text), Ok(()));
+        let problem = parse(&text).unwrap().open().unwrap().problem().unwrap();
+        problem.initial_states().iter().map(|state| state.values().to_vec()).collect::<Vec<_>>()
+    };
+    let product = [[0.5, 0.0, 3.0], [0.5, 0.0, 7.0], [0.6, 0.1, 3.0], [0.6, 0.1, 7.0]];
+    assert_eq!(starts("states = [[0.5, 0], [0.6, 0.1]]\nseeds = [3, 7]"), product);
+    assert_eq!(starts("states = [[0.5, 0, 3], [0.5, 0, 7], [0.6, 0.1, 3], [0.6, 0.1, 7]]"), product);
+    assert_eq!(starts("seeds = 2"), [[-0.665, -0.024, 0.0], [-0.665, -0.024, 1.0]]);
+    assert_eq!(starts("samples = 5\nseed = 3\nseeds = 4").len(), 20);
 }
 
 #[test]

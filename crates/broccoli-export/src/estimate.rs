@@ -1,0 +1,93 @@
+//! What a tree does from initial states that it was not searched for: figures that estimate, and prove nothing.
+
+use serde::Serialize;
+
+use crate::json::ObjectiveJson;
+use crate::number::{counted, grouped};
+use crate::simulation::{EndJson, Run};
+
+/// The parts of the runs for which a quantile is given.
+const PARTS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// Figures over runs from fresh initial states.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// How many runs there were.
+    pub runs: u64,
+    /// The seed that their initial states were sampled with.
+    pub seed: u64,
+    /// The share that reached the goal, or survived the whole horizon.
+    pub succeeded: f64,
+    /// The mean of the values; of those that reached the goal, if the objective is to reach it.
+    pub mean: Option<f64>,
+    /// The values below or at which 5, 25, 50, 75 and 95 % of the runs are; none for runs without a value, which
+    /// count as the largest.
+    pub quantiles: Vec<(f64, Option<u64>)>,
+    /// The worst value, if all runs have one.
+    pub worst: Option<u64>,
+}
+
+impl Estimate {
+    /// The figures over `runs`, whose initial states were sampled with `seed`; none without runs.
+    ///
+    /// ```
+    /// use broccoli_core::problem::{InitialState, Objective};
+    /// use broccoli_core::tree::End;
+    /// use broccoli_export::estimate::Estimate;
+    /// use broccoli_export::json::ObjectiveJson;
+    /// use broccoli_export::simulation::Run;
+    /// let run = |steps, end| Run::new(Objective::reach(100), InitialState::new([0.0]), steps, end);
+    /// let runs = [run(10, End::Satisfied), run(30, End::Satisfied), run(100, End::Horizon)];
+    /// let estimate = Estimate::new(ObjectiveJson::Reach, &runs, 7).expect("there are runs");
+    /// assert_eq!((estimate.mean, estimate.worst), (Some(20.0), None));
+    /// assert_eq!(estimate.quantiles[2], (0.5, Some(30)));
+    /// ```
+    pub fn new(objective: ObjectiveJson, runs: &[Run], seed: u64) -> Option<Self> {
+        let count = runs.len();
+        // A run without a value sorts behind all others.
+        let mut values: Vec<Option<u64>> = runs.iter().map(|run| run.value).collect();
+        values.sort_by_key(|value| value.unwrap_or(u64::MAX));
+        let (first, last) = (*values.first()?, *values.last()?);
+        let good = runs.iter().filter(|run| match objective {
+            ObjectiveJson::Reach => run.value.is_some(),
+            ObjectiveJson::Survive => run.end != EndJson::Violated,
+        });
+        let known: Vec<u64> = values.iter().copied().flatten().collect();
+        let sum: f64 = known.iter().map(|value| *value as f64).sum();
+        let at = |part: f64| values[((part * count as f64).ceil() as usize).clamp(1, count) - 1];
+        Some(Estimate {
+            runs: count as u64,
+            seed,
+            succeeded: good.count() as f64 / count as f64,
+            mean: (!known.is_empty()).then(|| sum / known.len() as f64),
+            quantiles: PARTS.map(|part| (part, at(part))).to_vec(),
+            worst: match objective {
+                ObjectiveJson::Reach => last,
+                ObjectiveJson::Survive => first,
+            },
+        })
+    }
+
+    /// The figures, and what they are worth.
+    pub fn text(&self, objective: ObjectiveJson) -> String {
+        let (done, value) = match objective {
+            ObjectiveJson::Reach => ("goal reached", "steps to it, mean"),
+            ObjectiveJson::Survive => ("survived", "steps, mean"),
+        };
+        let steps = |value: Option<u64>| value.map_or("not reached".to_owned(), grouped);
+        let quantiles = self.quantiles.iter();
+        let quantiles = quantiles.map(|(part, value)| format!("{:.0} %: {}", part * 100.0, steps(*value)));
+        let mean = self.mean.map_or("-".to_owned(), |mean| format!("{mean:.1}"));
+        let rows = [
+            (done, format!("{:.1} % of {}", self.succeeded * 100.0, counted(self.runs, "run"))),
+            (value, mean),
+            ("quantiles", quantiles.collect::<Vec<_>>().join(", ")),
+            ("worst", steps(self.worst)),
+        ];
+        let mut text = format!("Fresh initial states, sampled with seed {}:\n", self.seed);
+        for (name, what) in rows {
+            text += &format!("  {name:17}  {what}\n");
+        }
+        text + "These figures are estimates. What is proved holds for the initial states, and seeds, of the search.\n"
+    }
+}
