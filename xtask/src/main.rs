@@ -1,6 +1,7 @@
 //! Broccoli's chores, as a program so that they are the same on every machine.
 //!
 //! `cargo xtask test` is everything that must hold before a change is merged, and what `.ci/run` calls.
+//! `cargo xtask gallery` is one of its parts.
 //! `cargo xtask bench` hands over to the package `broccoli-bench`. Every area of tests is a file of its own.
 
 mod bench;
@@ -19,7 +20,10 @@ mod workspace;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
+
+use crate::workspace::{Workspace, run};
 
 /// Broccoli's chores.
 #[derive(Parser)]
@@ -33,14 +37,23 @@ struct Arguments {
 enum Chore {
     /// Set up what the tests need and run all of them.
     Test(test::Arguments),
+    /// Solve every problem of the gallery and compare the answers with the recorded ones.
+    Gallery,
     /// Run a benchmark, optimised: `cargo xtask bench paper --help`.
     #[command(disable_help_flag = true)]
     Bench(bench::Arguments),
 }
 
+fn gallery() -> Result<bool> {
+    let workspace = Workspace::find(false)?;
+    run(&mut workspace.cargo(["test", "--package", "broccoli-cli", "--test", "gallery"]))?;
+    Ok(true)
+}
+
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
+        Chore::Gallery => gallery(),
         Chore::Bench(arguments) => bench::run(&arguments),
     };
     match done {

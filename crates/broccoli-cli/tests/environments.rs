@@ -5,7 +5,15 @@ mod common;
 use common::{json, run, transcript};
 use insta::assert_snapshot;
 
-const NAMES: [&str; 5] = ["acrobot", "cartpole", "mountain-car", "mountain-car-continuous", "pendulum"];
+const NAMES: [&str; 7] = [
+    "acrobot",
+    "cartpole",
+    "cruise-control",
+    "mountain-car",
+    "mountain-car-continuous",
+    "pendulum",
+    "thermostat",
+];
 
 #[test]
 fn the_list() {

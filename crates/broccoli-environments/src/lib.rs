@@ -1,5 +1,5 @@
-//! Built-in systems: classic control problems with Gymnasium's dynamics, bit for bit the same on
-//! every platform.
+//! Built-in systems: classic control problems, those that Gymnasium has with its dynamics, bit for bit the
+//! same on every platform.
 //!
 //! Every environment is a module of its own, documented to one template, and an [`Environment`] value
 //! that carries all its facts and defaults. To add one, copy a module, list it in [`ALL`], and the
@@ -20,23 +20,28 @@
 mod acrobot;
 mod actions;
 mod cartpole;
+mod cruise_control;
 mod environment;
 mod mountain_car;
 mod mountain_car_continuous;
 mod pendulum;
 mod simulator;
+mod thermostat;
 
 pub use acrobot::ACROBOT;
 pub use actions::{ActionError, ActionSpace, Variant};
 pub use cartpole::CARTPOLE;
+pub use cruise_control::CRUISE_CONTROL;
 pub use environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
 pub use mountain_car::MOUNTAIN_CAR;
 pub use mountain_car_continuous::MOUNTAIN_CAR_CONTINUOUS;
 pub use pendulum::PENDULUM;
 pub use simulator::MAX_SEED;
+pub use thermostat::THERMOSTAT;
 
 /// Every environment, by name.
-pub static ALL: [&Environment; 5] = [&ACROBOT, &CARTPOLE, &MOUNTAIN_CAR, &MOUNTAIN_CAR_CONTINUOUS, &PENDULUM];
+pub static ALL: [&Environment; 7] =
+    [&ACROBOT, &CARTPOLE, &CRUISE_CONTROL, &MOUNTAIN_CAR, &MOUNTAIN_CAR_CONTINUOUS, &PENDULUM, &THERMOSTAT];
 
 /// No environment has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,7 +39,9 @@ impl Schema {
 fn examples() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files = Vec::new();
-    for folder in [root.clone(), root.join("python"), root.join("c"), root.join("plugin-rust")] {
+    for folder in
+        [root.clone(), root.join("python"), root.join("c"), root.join("plugin-rust"), root.join("../gallery")]
+    {
         let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         files.extend(entries.filter(|path| path.extension().is_some_and(|e| e == "toml")));
     }
@@ -52,7 +54,7 @@ fn examples() -> Vec<PathBuf> {
 fn examples_and_starters_are_read_and_fit_the_schema() {
     let schema = Schema::new();
     let examples = examples();
-    assert!(examples.len() >= 11, "{examples:?}");
+    assert!(examples.len() >= 20, "{examples:?}");
     for path in examples {
         ProblemFile::read(&path).unwrap_or_else(|wrong| panic!("{path:?}: {wrong}"));
         let text = fs::read_to_string(&path).unwrap();

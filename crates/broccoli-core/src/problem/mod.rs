@@ -228,8 +228,8 @@ impl ProblemBuilder {
             return Err(ProblemError::NoDimension);
         }
         check_names("dimensions", self.dimensions.iter().map(|d| d.name.as_str()))?;
-        let derived = self.dimensions.iter().skip_while(|d| d.expression.is_none());
-        if let Some(dimension) = derived.skip_while(|d| d.expression.is_some()).next() {
+        let mut derived = self.dimensions.iter().skip_while(|d| d.expression.is_none());
+        if let Some(dimension) = derived.find(|d| d.expression.is_none()) {
             return Err(ProblemError::ObservedLast(dimension.name.clone()));
         }
         if !(2..=usize::from(u16::MAX)).contains(&self.actions.len()) {
