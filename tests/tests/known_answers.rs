@@ -139,17 +139,15 @@ fn with_actions(variant: &Variant, count: usize) -> Problem {
 #[test]
 fn more_actions() {
     let all = [BEHAVIOUR, PRUNING, NO_PRUNING, Engine::Exhaustive];
-    let rows: [(&Environment, &[&str], usize, Option<(u64, u64)>); 5] = [
-        (&MOUNTAIN_CAR, &["left", "coast", "right"], 3, Some((115, 3))),
-        (&MOUNTAIN_CAR, &["left", "coast", "right"], 4, None),
-        (&PENDULUM, &["-2", "-1", "0", "1", "2"], 3, Some((49, 3))),
-        (&MOUNTAIN_CAR_CONTINUOUS, &["-1", "-0.5", "0", "0.5", "1"], 3, Some((78, 3))),
-        (&ACROBOT, &["negative", "none", "positive"], 1, Some((66, 2))),
-    ];
-    for (environment, actions, count, expected) in rows {
+    let agree = |environment, actions: &[&str], count, expected| {
         let variant = Variant::choose(environment, actions).expect("actions of the environment");
         check(&with_actions(&variant, count), &variant, all, expected);
-    }
+    };
+    agree(&MOUNTAIN_CAR, &["left", "coast", "right"], 3, Some((115, 3)));
+    agree(&MOUNTAIN_CAR, &["left", "coast", "right"], 4, None);
+    agree(&PENDULUM, &["-2", "-1", "0", "1", "2"], 3, Some((49, 3)));
+    agree(&MOUNTAIN_CAR_CONTINUOUS, &["-1", "-0.5", "0", "0.5", "1"], 3, Some((78, 3)));
+    agree(&ACROBOT, &["negative", "none", "positive"], 1, Some((66, 2)));
 }
 
 #[test]

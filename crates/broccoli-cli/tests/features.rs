@@ -29,9 +29,9 @@ const PREDICATES: &str = r#"
 
 /// Solves the car with this system; the result and where it was saved.
 fn solved(folder: &Path, system: &str) -> (serde_json::Value, String, String) {
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let path = |name: &str| folder.join(name).to_str().expect("a name").to_owned();
     let (file, saved) = (path("plant.toml"), path("best.json"));
-    fs::write(&file, format!("[system]\n{system}\n{PREDICATES}")).unwrap();
+    fs::write(&file, format!("[system]\n{system}\n{PREDICATES}")).expect("a file");
     let output = run(&["solve", &file, "--save", &saved, "--report", &path("report.html"), "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     (json(&output), file, saved)

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::fs;
+use std::path::Path;
+
 use common::{json, run, stdout, transcript};
 use insta::assert_snapshot;
 use tempfile::TempDir;
@@ -61,4 +64,55 @@ fn fresh_states_without_noise() {
     .unwrap();
     let nothing = run(&["simulate", file.to_str().unwrap(), &saved, "--initial", "0,0,0,0", "--fresh", "5"]);
     assert_eq!(nothing.status.code(), Some(2));
+}
+
+/// A walk with gusts of wind, drawn from a generator that the last value of the initial state seeds.
+const WALK: &str = r#"
+import random
+from broccoli_system import RUNNING, SATISFIED, serve
+
+class Walk:
+    name = "walk"
+    observations = ["position"]
+    actions = {"back": -1, "forth": 1}
+    come_back = "reset"
+    initial = 2
+    verdicts = True
+
+    def reset(self, initial):
+        position, seed = initial
+        self.position, self.random = position, random.Random(int(seed))
+        return self.reply()
+
+    def step(self, action):
+        self.position += [-1, 1][action] + self.random.choice([-0.5, 0, 0.5])
+        return self.reply()
+
+    def reply(self):
+        return [self.position], SATISFIED if abs(self.position) <= 1 else RUNNING
+
+serve(Walk())
+"#;
+
+#[test]
+fn seeds_of_a_foreign_system() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/python/broccoli_system.py");
+    fs::copy(library, path("broccoli_system.py")).unwrap();
+    fs::write(path("walk.py"), WALK).unwrap();
+    let text = "[system]\ncommand = [\"python3\", \"walk.py\"]\n[predicates]\nposition = [-2, 0, 2]\n\
+                [initial]\nstates = [[6], [-5]]\nseeds = [3, 8]\nranges = [[-9, 9]]\n\
+                [objective]\nkind = \"reach\"\nhorizon = 100\n";
+    let (file, saved) = (path("walk.toml"), path("best.json"));
+    fs::write(&file, text).unwrap();
+    let (file, saved) = (file.to_str().unwrap(), saved.to_str().unwrap());
+    let solved = run(&["solve", file, "--save", saved, "--json"]);
+    let result = json(&solved);
+    assert_eq!(result["status"], "optimal", "{}", common::stderr(&solved));
+    let states = serde_json::json!([[6.0, 3.0], [6.0, 8.0], [-5.0, 3.0], [-5.0, 8.0]]);
+    assert_eq!(result["problem"]["initial_states"], states);
+    let simulation = json(&run(&["simulate", file, saved, "--fresh", "20", "--json"]));
+    assert_eq!(simulation["value"], result["value"]);
+    assert_eq!(simulation["fresh"]["runs"], 20);
 }

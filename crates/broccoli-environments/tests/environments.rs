@@ -282,10 +282,12 @@ fn acrobot_wraps_angles_of_any_size() {
 /// What one step from the default initial state leads to, as bits.
 fn step(variant: &Variant, action: usize) -> Vec<u64> {
     let environment = variant.environment();
-    let mut system = variant.make().unwrap();
+    let mut system = variant.make().expect("a built-in system starts");
     let mut observation = vec![0.0; environment.dimensions.len()];
-    system.reset(&InitialState::new(environment.initial), &mut observation).unwrap();
-    system.step(action, &mut observation).unwrap();
+    system
+        .reset(&InitialState::new(environment.initial), &mut observation)
+        .expect("a built-in system goes on");
+    system.step(action, &mut observation).expect("a built-in system goes on");
     bits(&observation)
 }
 
@@ -349,7 +351,7 @@ fn wrong_choices_of_actions_are_refused() {
 fn noisy(variant: &Variant, seed: f64, actions: &[usize]) -> Trace {
     let environment = variant.environment();
     let initial = InitialState::new([environment.initial, &[seed]].concat());
-    run(environment, &mut *variant.make().unwrap(), &initial, actions)
+    run(environment, &mut *variant.make().expect("a built-in system starts"), &initial, actions)
 }
 
 #[test]
@@ -425,11 +427,13 @@ fn wrong_noise_and_wrong_seeds_are_refused() {
 fn states(environment: &Environment, actions: &[usize]) -> Vec<Vec<f64>> {
     let mut system = system(environment);
     let mut observation = vec![0.0; environment.dimensions.len()];
-    system.reset(&InitialState::new(environment.initial), &mut observation).unwrap();
+    system
+        .reset(&InitialState::new(environment.initial), &mut observation)
+        .expect("a built-in system goes on");
     let after = |&action: &usize| {
-        system.step(action, &mut observation).unwrap();
+        system.step(action, &mut observation).expect("a built-in system goes on");
         let mut saved = Vec::new();
-        system.save(&mut saved).unwrap();
+        system.save(&mut saved).expect("a built-in system goes on");
         saved.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
     };
     actions.iter().map(after).collect()

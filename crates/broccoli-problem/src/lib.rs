@@ -21,6 +21,7 @@ mod diagnosis;
 mod featured;
 mod file;
 mod judged;
+mod open;
 mod reader;
 mod starter;
 mod starts;

@@ -3,20 +3,16 @@
 
 use std::sync::Arc;
 
-use broccoli_blackbox::{Description, Plugin, Subprocess};
+use broccoli_blackbox::Description;
 use broccoli_core::problem::{
     Action, Dimension, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory,
     Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
-use broccoli_expression::nearest::hint;
-use broccoli_expression::{Condition, Expression, ExpressionError};
+use broccoli_expression::{Expression, ExpressionError};
 
-use crate::diagnosis::{Diagnosis, Flaw};
 use crate::featured::Featured;
-use crate::file::{Feature, Placed, ProblemFile, SearchOptions, SystemSource};
-use crate::judged::Judged;
-use crate::starts::Starts;
+use crate::file::SearchOptions;
 
 /// One dimension of the observation.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,7 +219,7 @@ impl Target {
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
-    fn foreign(description: &Description, factory: Arc<dyn SystemFactory>) -> Self {
+    pub(crate) fn foreign(description: &Description, factory: Arc<dyn SystemFactory>) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
             range: None,
@@ -269,180 +265,5 @@ impl Target {
             builder = builder.action(&action.name, action.value);
         }
         builder.build()
-    }
-}
-
-impl ProblemFile {
-    /// Starts the system that the file names, and completes the problem with what it says about itself.
-    /// Nothing but that program or library is run.
-    ///
-    /// # Errors
-    /// When the system cannot be started, or the file and the system do not fit together.
-    pub fn open(&self) -> Result<Target, Diagnosis> {
-        let failed =
-            |what: String| self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system"));
-        let mut target = match self.system() {
-            SystemSource::Environment(environment) => {
-                let mut target = Target::environment(environment);
-                if let Some(Placed { value: words, place }) = &self.actions {
-                    let chosen = target.choose_actions(words);
-                    chosen.map_err(|what| self.diagnosis(Flaw::new(place.clone(), what)))?;
-                }
-                if let Some(Placed { value: noise, place }) = &self.noise {
-                    let chosen = target.choose_noise(*noise);
-                    chosen.map_err(|what| self.diagnosis(Flaw::new(place.clone(), what)))?;
-                }
-                target
-            }
-            SystemSource::Subprocess(program) => {
-                let subprocess =
-                    Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
-                let description = subprocess.description().clone();
-                self.judged(&description, Arc::new(subprocess))?
-            }
-            SystemSource::Plugin(path) => {
-                let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
-                let description = plugin.description().clone();
-                self.judged(&description, Arc::new(plugin))?
-            }
-        };
-        self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
-        Ok(target)
-    }
-
-    /// A foreign system with the file's conditions, if it has any.
-    fn judged(
-        &self,
-        description: &Description,
-        factory: Arc<dyn SystemFactory>,
-    ) -> Result<Target, Diagnosis> {
-        let condition = |placed: &Option<Placed<String>>| match placed {
-            None => Ok(None),
-            Some(Placed { value, place }) => {
-                Condition::parse(value, &description.observations).map(Some).map_err(|error| {
-                    self.diagnosis(Flaw::inside(place.clone(), value, error.place, error.message))
-                })
-            }
-        };
-        let (satisfied, violated) = (condition(&self.satisfied)?, condition(&self.violated)?);
-        if satisfied.is_none() && violated.is_none() {
-            if !description.verdicts {
-                let message =
-                    format!("nobody says when a run of {:?} is satisfied or violated", description.name);
-                let flaw =
-                    Flaw::new(self.system_place.clone(), message).label("this system gives no verdicts");
-                return Err(
-                    self.diagnosis(flaw.help("add satisfied = \"…\" or violated = \"…\" to [system]"))
-                );
-            }
-            return Ok(Target::foreign(description, factory));
-        }
-        let judged = move || -> Result<Box<dyn System>, SystemError> {
-            Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
-        };
-        Ok(Target::foreign(description, Arc::new(judged)))
-    }
-
-    /// Writes what the file says over the target.
-    fn complete(&self, target: &mut Target) -> Result<(), Flaw> {
-        for Feature { name, expression } in &self.features {
-            target.add_feature(&name.value, &expression.value).map_err(|error| match error {
-                FeatureError::Expression(error) => {
-                    Flaw::inside(expression.place.clone(), &expression.value, error.place, error.message)
-                }
-                error @ FeatureError::Twice(_) => Flaw::new(name.place.clone(), error.to_string()),
-            })?;
-        }
-        for predicates in &self.predicates {
-            let Placed { value: name, place } = &predicates.dimension;
-            let Some(dimension) = target.dimensions.iter_mut().find(|d| d.name == *name) else {
-                let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
-                let message = format!("{:?} does not observe {name:?}{}", target.name, hint(name, &names));
-                return Err(Flaw::new(place.clone(), message));
-            };
-            dimension.thresholds = predicates.thresholds.clone();
-            dimension.range = predicates.range.or(dimension.range);
-        }
-        let nowhere = self.predicates_place.clone().unwrap_or(0..0);
-        if target.dimensions.iter().all(|d| d.thresholds.is_empty()) && self.depth != Some(0) {
-            let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
-            let flaw = Flaw::new(nowhere.clone(), "no dimension has a predicate")
-                .label("[predicates] is empty or missing");
-            return Err(flaw.help(format!("give thresholds to at least one of: {}", names.join(", "))));
-        }
-        if let Some(Placed { value: seeds, place }) = &self.seeds {
-            if !target.is_foreign && target.noise == 0.0 {
-                let message = format!("{:?} has no noise, and seeds change nothing", target.name);
-                return Err(Flaw::new(place.clone(), message).help("add noise = … to [system]"));
-            }
-            target.seeds = Some(seeds.clone());
-        }
-        if let Some(ranges) = &self.ranges {
-            self.check_values(target, ranges.value.len(), &ranges.place)?;
-            target.ranges = Some(ranges.value.clone());
-        }
-        match &self.starts {
-            Some(Placed { value: Starts::List(states), place }) => {
-                for state in states {
-                    self.check_values(target, state.values().len(), place)?;
-                }
-                target.initial.clone_from(states);
-            }
-            Some(Placed { value: Starts::Samples { count, seed }, place }) => match &target.ranges {
-                Some(ranges) => target.initial = sample(ranges, *count, *seed),
-                None => {
-                    let flaw = Flaw::new(place.clone(), "there are no ranges to sample from");
-                    return Err(flaw.help("add ranges = [[low, high], …] to [initial], one pair per value"));
-                }
-            },
-            None if target.initial.is_empty() => {
-                let flaw =
-                    Flaw::new(0..0, "there is no initial state").label("[initial] is missing or empty");
-                return Err(flaw.help("give [initial] one of: states, file, samples"));
-            }
-            None => {}
-        }
-        if target.noise != 0.0
-            && target.starts().iter().any(|state| Some(state.values().len()) != target.initial_values)
-        {
-            let flaw = Flaw::new(self.system_place.clone(), "noise needs seeds");
-            return Err(flaw.help("add seeds = 20, or a list of them, to [initial]"));
-        }
-        match self.objective {
-            Some(objective) => target.objective = objective,
-            None if target.is_foreign => {
-                let flaw = Flaw::new(0..0, "there is no objective").label("[objective] is missing");
-                return Err(
-                    flaw.help("add [objective] with kind = \"reach\" or \"survive\", and horizon = …")
-                );
-            }
-            None => {}
-        }
-        target.depth = self.depth.unwrap_or(target.depth);
-        target.nodes = self.nodes;
-        target.search = self.search;
-        Ok(())
-    }
-
-    fn check_values(
-        &self,
-        target: &Target,
-        given: usize,
-        place: &std::ops::Range<usize>,
-    ) -> Result<(), Flaw> {
-        match target.given_values() {
-            Some(expected) if expected != given => {
-                let name = &target.name;
-                let seed = match target.seeds {
-                    Some(_) => " besides its seed",
-                    None if target.noise != 0.0 => ", the last one a seed",
-                    None => "",
-                };
-                let message =
-                    format!("an initial state of {name:?} has {expected} values{seed}, not {given}");
-                Err(Flaw::new(place.clone(), message))
-            }
-            _ => Ok(()),
-        }
     }
 }

@@ -7,7 +7,7 @@ use broccoli_core::search::{Engine, Search, Status};
 use broccoli_problem::{ProblemFile, Target};
 
 fn open(text: &str) -> Target {
-    ProblemFile::parse(text, Path::new("plant.toml")).and_then(|file| file.open()).unwrap()
+    ProblemFile::parse(text, Path::new("plant.toml")).and_then(|file| file.open()).expect("a good file")
 }
 
 /// The observed dimensions have no thresholds: only the features are compared.
