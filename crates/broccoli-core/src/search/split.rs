@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
     /// #         Ok(if self.0 == 40.0 { Verdict::Satisfied } else { Verdict::Running }.into())
     /// #     }
     /// # }
-    /// # let problem = Problem::builder().dimension("x", Thresholds::list((1..50).map(f64::from))?)
+    /// # let problem = Problem::builder().dimension("x", Thresholds::grid(0.0, 50.0, 1.0)?)
     /// #     .action("a", 0.0).action("b", 1.0).initial([1.0]).objective(Objective::reach(60)).depth(3).build()?;
     /// # let factory = || Ok(Box::new(Token(0.0)) as Box<dyn System>);
     /// let (so_far, parts) = Search::new(&problem, &factory).split(NonZeroUsize::new(4).unwrap())?;
