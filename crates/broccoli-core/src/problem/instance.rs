@@ -226,6 +226,11 @@ impl<'p> Instance<'p> {
         }
     }
 
+    /// Whether a cache answers what was asked before.
+    pub(crate) fn has_cache(&self) -> bool {
+        self.cached.is_some()
+    }
+
     /// Steps whose answers a cache knew.
     #[inline]
     pub(crate) fn hits(&self) -> u64 {

@@ -191,13 +191,16 @@ impl Crew {
         })
     }
 
-    /// Begins a round.
-    pub(super) fn begin(&self, order: Order, frontier: Frontier, agenda: Vec<u32>) {
+    /// Begins a round: some leaves to go on with, and others left for the next round.
+    pub(super) fn begin(&self, order: Order, frontier: Frontier, agenda: Vec<u32>, rest: Frontier) {
         let mut state = self.state();
         state.order = Some(order);
         state.last = None;
         state.next.clear();
-        state.next_bytes = 0;
+        state.next_bytes = rest.bytes();
+        if !rest.is_empty() {
+            state.next.insert(elsewhere(), rest);
+        }
         state.bytes = frontier.bytes();
         state.tasks.clear();
         self.is_suspended.store(false, Relaxed);

@@ -74,10 +74,10 @@ impl Places {
         self.places.push(Place { state, ..place });
     }
 
-    /// Drops the last places.
-    fn drop_last(&mut self, count: usize) {
-        let keep = self.places.len().saturating_sub(count);
-        if let Some(start) = self.places[keep..].iter().find_map(|place| place.state.map(|(start, _)| start))
+    /// Drops all but the first places.
+    fn keep_first(&mut self, keep: usize) {
+        if let Some(start) =
+            self.places.iter().skip(keep).find_map(|place| place.state.map(|(start, _)| start))
         {
             self.states.truncate(start);
         }
@@ -95,6 +95,8 @@ pub(super) struct Driver<'p> {
     /// The leaves of the last round, and of this one.
     old_leaves: Arc<Places>,
     leaves: Places,
+    /// The places kept for the walk to recall.
+    kept: Places,
     cell: Vec<u16>,
     traces: u64,
     /// Steps made again only to come back to a state, and those of them that the cache knew.
@@ -113,6 +115,7 @@ impl<'p> Driver<'p> {
             marks: Places::default(),
             old_leaves: Arc::default(),
             leaves: Places::default(),
+            kept: Places::default(),
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
             replayed: 0,
@@ -174,6 +177,17 @@ impl<'p> Driver<'p> {
         std::mem::take(&mut self.leaves)
     }
 
+    /// Keeps the present place, to be recalled; what all of these take in memory.
+    pub(super) fn keep_place(&mut self) -> Result<usize, RunError> {
+        self.kept.save(&mut self.instance, self.initial)?;
+        Ok(self.kept.bytes())
+    }
+
+    /// Whether a cache answers what was asked before.
+    pub(super) fn has_cache(&self) -> bool {
+        self.instance.has_cache()
+    }
+
     /// Does what a walk asks. `None` if there is nothing to tell it. `label` gives the label of a cell.
     ///
     /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
@@ -184,7 +198,8 @@ impl<'p> Driver<'p> {
         label: impl Fn(&[u16]) -> Option<u16>,
     ) -> Result<Option<Verdict>, RunError> {
         let verdict = match ask {
-            Ask::Reset { initial } => {
+            Ask::Reset { marks, initial } => {
+                self.marks.keep_first(marks);
                 self.initial = initial as u32;
                 self.traces += 1;
                 self.instance.reset(initial)?
@@ -196,8 +211,8 @@ impl<'p> Driver<'p> {
                 }
                 self.instance.step(action)?
             }
-            Ask::Return { drop, keep, action } => {
-                let mark = self.marks.places[self.marks.places.len() - 1 - drop];
+            Ask::Return { marks, keep, action } => {
+                let mark = self.marks.places[marks];
                 self.initial = mark.initial;
                 match mark.state {
                     Some((start, end)) => {
@@ -207,7 +222,7 @@ impl<'p> Driver<'p> {
                     None => self.follow(mark.steps, label)?,
                 }
                 self.pass(action)?;
-                self.marks.drop_last(drop + usize::from(!keep));
+                self.marks.keep_first(marks + usize::from(keep));
                 self.instance.step(action)?
             }
             Ask::Enter { leaf, mark, action } => {
@@ -227,18 +242,40 @@ impl<'p> Driver<'p> {
                 }
                 self.instance.step(action)?
             }
+            Ask::Recall { marks, place, action } => {
+                let kept = self.kept.places[place];
+                self.initial = kept.initial;
+                match kept.state {
+                    Some((start, end)) => {
+                        let state = &self.kept.states[start..end];
+                        self.instance.restore(state, kept.initial as usize, kept.steps)?;
+                    }
+                    None => self.follow(kept.steps, label)?,
+                }
+                self.pass(action)?;
+                self.marks.keep_first(marks);
+                self.instance.step(action)?
+            }
             Ask::Leave => {
                 self.leaves.save(&mut self.instance, self.initial)?;
                 return Ok(None);
             }
-            Ask::LeaveMark { drop, keep } => {
-                self.marks.drop_last(drop);
-                self.leaves.copy(&self.marks, self.marks.places.len() - 1);
-                self.marks.drop_last(usize::from(!keep));
+            Ask::LeaveMark { marks, keep } => {
+                self.leaves.copy(&self.marks, marks);
+                self.marks.keep_first(marks + usize::from(keep));
                 return Ok(None);
             }
             Ask::Keep { leaf } => {
                 self.leaves.copy(&self.old_leaves, leaf);
+                return Ok(None);
+            }
+            Ask::LeaveKept { marks, place } => {
+                self.marks.keep_first(marks);
+                self.leaves.copy(&self.kept, place);
+                return Ok(None);
+            }
+            Ask::Wait => {
+                self.leaves.push(0, 0);
                 return Ok(None);
             }
             Ask::Found { .. } | Ask::Done => return Ok(None),
@@ -257,7 +294,7 @@ impl<'p> Driver<'p> {
                 }
                 Ask::Leave
             }
-            Ask::Return { drop, keep, .. } => Ask::LeaveMark { drop, keep },
+            Ask::Return { marks, keep, .. } => Ask::LeaveMark { marks, keep },
             Ask::Enter { leaf, mark, .. } => {
                 self.marks.clear();
                 if mark {
@@ -265,6 +302,7 @@ impl<'p> Driver<'p> {
                 }
                 Ask::Keep { leaf }
             }
+            Ask::Recall { marks, place, .. } => Ask::LeaveKept { marks, place },
             other => other,
         })
     }

@@ -82,6 +82,14 @@ impl Frontier {
         (0..self.len() as u32).collect()
     }
 
+    /// The leaves whose next trace is still to be started, those first whose traces were the longest.
+    pub(super) fn waiting_best_first(&self) -> Vec<u32> {
+        let mut agenda = self.in_order();
+        agenda.retain(|&leaf| self.leaves.leaf(leaf as usize).is_waiting());
+        agenda.sort_by_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).at.worst));
+        agenda
+    }
+
     /// All leaves, those that promise most first, in bands within which they keep their order:
     /// neighbours have labels in common, which need not be set up again.
     pub(super) fn promising_first(&self) -> Vec<u32> {

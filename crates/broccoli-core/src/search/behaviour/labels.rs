@@ -1,4 +1,4 @@
-//! Which cells are labelled, and with what: one look-up per step of the walk.
+//! Which cells are labelled, and as which point: one look-up per step of the walk.
 //!
 //! A table with one entry per cell while that is small, else a hash table over the points on the
 //! path. Labels are taken back in the reverse order in which they were set, so that a slot of the
@@ -7,14 +7,14 @@
 /// A cell's place in the table.
 pub(super) type Slot = usize;
 
-/// The most cells for which the table has one entry each (8 MiB).
+/// The most cells for which the table has one entry each (16 MiB).
 const MOST_DENSE: usize = 1 << 22;
 const EMPTY: u32 = 0;
 
 pub(super) struct Labels {
     /// Dense: per dimension, by how much one rank moves the slot. Empty when hashed.
     strides: Vec<usize>,
-    /// 0 for no label. Dense: label + 1. Hashed: index of the point + 1.
+    /// Index of the point + 1; 0 for no label.
     slots: Vec<u32>,
     used: usize,
 }
@@ -34,41 +34,31 @@ impl Labels {
         }
     }
 
-    /// The cell's slot, and its label if it has one. `point` gives the cell and label of a point by
-    /// its index; it is asked only when the table is hashed.
+    /// The cell's slot, and the index of its point if it has one. `point` gives the cell of a point by its
+    /// index; it is asked only when the table is hashed.
     #[inline(always)]
-    pub(super) fn find<'p>(
-        &self,
-        cell: &[u16],
-        point: impl Fn(usize) -> (&'p [u16], u16),
-    ) -> (Slot, Option<u16>) {
+    pub(super) fn find<'p>(&self, cell: &[u16], point: impl Fn(usize) -> &'p [u16]) -> (Slot, Option<u32>) {
         if self.strides.is_empty() {
             return self.find_hashed(cell, point);
         }
         let slot = self.strides.iter().zip(cell).map(|(stride, &rank)| stride * usize::from(rank)).sum();
-        (slot, self.slots[slot].checked_sub(1).map(|label| label as u16))
+        (slot, self.slots[slot].checked_sub(1))
     }
 
-    fn find_hashed<'p>(
-        &self,
-        cell: &[u16],
-        point: impl Fn(usize) -> (&'p [u16], u16),
-    ) -> (Slot, Option<u16>) {
+    fn find_hashed<'p>(&self, cell: &[u16], point: impl Fn(usize) -> &'p [u16]) -> (Slot, Option<u32>) {
         let mut slot = hash(cell) as usize & (self.slots.len() - 1);
         loop {
             let Some(index) = self.slots[slot].checked_sub(1) else { return (slot, None) };
-            let (known, label) = point(index as usize);
-            if known == cell {
-                return (slot, Some(label));
+            if point(index as usize) == cell {
+                return (slot, Some(index));
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 
     /// Labels a cell that has none. `index` is that of its point.
-    pub(super) fn set(&mut self, slot: Slot, label: u16, index: usize) {
-        let value = if self.strides.is_empty() { index as u32 } else { u32::from(label) };
-        self.slots[slot] = value + 1;
+    pub(super) fn set(&mut self, slot: Slot, index: usize) {
+        self.slots[slot] = index as u32 + 1;
         self.used += 1;
     }
 
@@ -118,7 +108,7 @@ mod tests {
         for thresholds in [[40, 40, 40], [5_000, 5_000, 5_000]] {
             let mut labels = Labels::new(&thresholds);
             assert_eq!(labels.strides.is_empty(), thresholds[0] == 5_000);
-            let mut points: Vec<([u16; 3], u16)> = Vec::new();
+            let mut points: Vec<[u16; 3]> = Vec::new();
             let mut slots: Vec<Slot> = Vec::new();
             let mut random = 7u64;
             let mut draw = |below: u64| {
@@ -128,21 +118,20 @@ mod tests {
             };
             for turn in 0..40_000 {
                 let cell = [0; 3].map(|_| (draw(23) * u64::from(thresholds[0]) / 22) as u16);
-                let known = points.iter().find(|(other, _)| *other == cell).map(|&(_, label)| label);
-                let (slot, found) = labels.find(&cell, |index| (&points[index].0[..], points[index].1));
-                assert_eq!(found, known, "turn {turn}");
+                let known = points.iter().position(|other| *other == cell);
+                let (slot, found) = labels.find(&cell, |index| &points[index][..]);
+                assert_eq!(found.map(|index| index as usize), known, "turn {turn}");
                 if found.is_some() {
                     continue;
                 }
-                let label = draw(3) as u16;
                 let mut slot = slot;
                 if labels.is_full() {
-                    slots = labels.grow(points.iter().map(|(cell, _)| &cell[..]));
-                    slot = labels.find(&cell, |index| (&points[index].0[..], points[index].1)).0;
+                    slots = labels.grow(points.iter().map(|cell| &cell[..]));
+                    slot = labels.find(&cell, |index| &points[index][..]).0;
                 }
-                labels.set(slot, label, points.len());
+                labels.set(slot, points.len());
                 slots.push(slot);
-                points.push((cell, label));
+                points.push(cell);
                 if draw(10) == 0 {
                     let keep = points.len() - draw(points.len().min(12) as u64 + 1) as usize;
                     points.truncate(keep);

@@ -55,6 +55,9 @@ impl std::ops::Add for Counts {
     }
 }
 
+/// How much memory the traces that a lane remembers may take.
+const MOST_MEMORY: usize = 32 << 20;
+
 pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
@@ -67,13 +70,12 @@ pub(super) struct Lane<'p, S: Store> {
 
 impl<'p, S: Store> Lane<'p, S> {
     pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, gate: Arc<Gate<'p>>) -> Self {
-        Lane {
-            driver: Driver::new(problem, instance, gate),
-            walk: Walk::new(problem),
-            ask: Ask::Done,
-            next: None,
-            stopped: None,
+        let driver = Driver::new(problem, instance, gate);
+        let mut walk = Walk::new(problem);
+        if driver.has_cache() {
+            walk.close_memory();
         }
+        Lane { driver, walk, ask: Ask::Done, next: None, stopped: None }
     }
 
     /// Begins to go on from some leaves of a frontier, in the order of the agenda; with these counts of
@@ -105,7 +107,13 @@ impl<'p, S: Store> Lane<'p, S> {
         loop {
             let walk = &self.walk;
             self.ask = match self.driver.answer(self.ask, |cell| walk.label(cell)) {
-                Ok(Some(verdict)) => self.walk.tell(verdict, self.driver.cell()),
+                Ok(Some(verdict)) => {
+                    let ask = self.walk.tell(verdict, self.driver.cell());
+                    if self.walk.wants_place() {
+                        self.keep_place()?;
+                    }
+                    ask
+                }
                 Ok(None) => match self.ask {
                     Ask::Found { value, size } => return Ok(Paused::Found { value, size }),
                     Ask::Done => return Ok(Paused::Done),
@@ -125,12 +133,25 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
+    /// Keeps the present place for the walk, unless there are too many.
+    #[cold]
+    fn keep_place(&mut self) -> Result<(), RunError> {
+        let bytes = self.driver.keep_place()?;
+        if bytes + self.walk.memory_bytes() > MOST_MEMORY {
+            self.walk.close_memory();
+        }
+        Ok(())
+    }
+
     /// Sets aside all that is left to do. It takes no query; the lane is done as soon as it goes on.
     pub(super) fn suspend(&mut self) -> Result<(), RunError> {
         if self.next.is_some() {
             return Ok(());
         }
-        while matches!(self.ask, Ask::Leave | Ask::LeaveMark { .. } | Ask::Keep { .. }) {
+        while matches!(
+            self.ask,
+            Ask::Leave | Ask::LeaveMark { .. } | Ask::LeaveKept { .. } | Ask::Keep { .. } | Ask::Wait
+        ) {
             self.driver.answer(self.ask, |_| None)?;
             self.ask = self.walk.resume();
         }
@@ -140,6 +161,7 @@ impl<'p, S: Store> Lane<'p, S> {
         match self.ask {
             Ask::Step { .. } => self.walk.retract(Some(self.driver.cell())),
             Ask::Return { .. } => self.walk.retract(None),
+            Ask::Recall { .. } => self.walk.retract_recalled(),
             Ask::Enter { leaf, .. } => self.walk.retract_leaf(leaf),
             _ => {}
         }

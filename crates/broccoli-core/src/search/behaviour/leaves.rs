@@ -25,6 +25,11 @@ pub(super) struct Leaf<'a> {
 const LABEL_PRICE: i64 = 3;
 
 impl Leaf<'_> {
+    /// Whether its next trace is still to be started.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.started.len() == self.at.trace as usize
+    }
+
     /// How likely it seems that its trace goes on for long: it has gone on for long, and through few
     /// cells, as one that goes round and round does.
     pub(super) fn promise(&self) -> i64 {
@@ -198,8 +203,10 @@ impl Leaves {
                 && started.is_some_and(|started| {
                     let are_states =
                         started.iter().all(|&state| (state as usize) < problem.initial_states().len());
-                    let is_root = started.is_empty() && record.at.trace == 0;
-                    are_states && (is_root || record.at.trace as usize + 1 == started.len())
+                    // All that are complete, and the one that runs unless it is still to be started.
+                    let trace = record.at.trace as usize;
+                    let is_waiting = trace == started.len() && record.at.steps == 0;
+                    are_states && (is_waiting || trace + 1 == started.len())
                 })
         });
         self.dimensions == dimensions.len()

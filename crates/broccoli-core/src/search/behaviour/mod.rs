@@ -12,6 +12,7 @@
 //! | [`version_space`], [`bounds`] | which labels some tree still allows, and how large it must be |
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`] | behaviours set aside, to be gone on with |
+//! | [`memory`] | traces of later initial states, so that they are not run again |
 //! | [`driver`] | does on a system what the machine asks |
 //! | [`lane`] | a walk and its driver, run a number of queries at a time |
 //! | [`crew`] | several lanes on one round, in threads |
@@ -35,6 +36,7 @@ mod frontier;
 mod labels;
 mod lane;
 mod leaves;
+mod memory;
 mod passes;
 mod realise;
 mod saved;

@@ -38,8 +38,8 @@ const CANONICAL_PARTS: usize = 64;
 pub(super) enum Stage {
     /// `reach`: traces of up to `cut` steps.
     Reach { cut: u64 },
-    /// `survive`: trees of up to `nodes` predicates.
-    Survive { nodes: Cost },
+    /// `survive`: trees of up to `nodes` predicates; first their traces from the first initial state only.
+    Survive { nodes: Cost, only_first: bool },
     /// Value and size are known; the first solution is looked for.
     Canonical { round: Round },
 }
@@ -97,11 +97,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
         let mut lane = Lane::<S>::new(problem, instance(problem, factory, &cache, &gate)?, Arc::clone(&gate));
         let ended = std::thread::scope(|scope| {
+            let has_several = problem.initial_states().len() > 1;
             let first = match problem.objective() {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
-                Objective::Survive { .. } => Stage::Survive { nodes: 0 },
+                Objective::Survive { .. } => Stage::Survive { nodes: 0, only_first: has_several },
             };
-            let is_ordered = problem.initial_states().len() == 1 && !options.any_optimal;
+            let is_ordered = !has_several && !options.any_optimal;
             let saved = saved.as_ref();
             let mut passes = Passes::<S> {
                 problem,
@@ -162,12 +163,23 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
 
     /// Begins a round.
     fn begin(&mut self, frontier: Frontier) {
-        let agenda = match self.problem.objective() {
-            Objective::Reach { .. } => frontier.in_order(),
-            Objective::Survive { .. } => frontier.promising_first(),
+        let mut rest = Vec::new();
+        let agenda = match (self.problem.objective(), self.stage) {
+            (Objective::Reach { .. }, _) => frontier.in_order(),
+            (_, Stage::Survive { nodes, only_first: false }) if self.problem.initial_states().len() > 1 => {
+                let mut waiting = frontier.waiting_best_first();
+                let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
+                rest = frontier.in_order().into_iter().filter(is_left).collect();
+                if nodes == Cost::MAX {
+                    waiting.append(&mut rest);
+                }
+                waiting
+            }
+            _ => frontier.promising_first(),
         };
         let order = self.order();
-        self.crew.begin(order, frontier, agenda);
+        let rest = frontier.part(&rest);
+        self.crew.begin(order, frontier, agenda, rest);
     }
 
     fn root(&self) -> Frontier {
@@ -266,12 +278,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         match self.stage {
             Stage::Reach { cut } => {
                 self.progress.horizon(cut.min(horizon));
-                let job = all(Round { cut, nodes: Cost::MAX });
+                let job = all(Round { cut, nodes: Cost::MAX, only_first: false });
                 Order { job, goal: None, is_ordered, is_whole: false }
             }
-            Stage::Survive { nodes } => {
+            Stage::Survive { nodes, only_first } => {
                 self.progress.size(u64::from(nodes.min(most)));
-                let job = all(Round { cut: u64::MAX, nodes });
+                let job = all(Round { cut: u64::MAX, nodes, only_first });
                 // All smaller trees have been walked.
                 let goal = (nodes < Cost::MAX).then_some((horizon, nodes));
                 Order { job, goal, is_ordered, is_whole: false }
@@ -292,7 +304,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         if self.relief.take().is_some() {
             self.is_ordered = false;
             let stage = match self.stage {
-                Stage::Survive { .. } => Stage::Survive { nodes: Cost::MAX },
+                Stage::Survive { .. } => Stage::Survive { nodes: Cost::MAX, only_first: false },
                 _ => Stage::Reach { cut: u64::MAX },
             };
             return Some((stage, next));
@@ -310,13 +322,19 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
                 Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
             }
-            Stage::Survive { nodes } => {
+            Stage::Survive { nodes, only_first } => {
                 let perfect = self.problem.objective().horizon();
                 let is_settled = best.is_some_and(|(value, size)| value == perfect && size <= nodes);
                 if next.is_empty() || is_settled && nodes < Cost::MAX {
                     return self.canonical();
                 }
-                Some((Stage::Survive { nodes: nodes.saturating_add(1) }, next))
+                let stage = if only_first {
+                    Stage::Survive { nodes, only_first: false }
+                } else {
+                    let has_several = self.problem.initial_states().len() > 1;
+                    Stage::Survive { nodes: nodes.saturating_add(1), only_first: has_several }
+                };
+                Some((stage, next))
             }
             Stage::Canonical { mut round } => {
                 let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
@@ -349,8 +367,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             best.key = elsewhere();
         }
         let round = match self.problem.objective() {
-            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX },
-            Objective::Survive { .. } => Round { cut: u64::MAX, nodes: 0 },
+            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX, only_first: false },
+            Objective::Survive { .. } => Round { cut: u64::MAX, nodes: 0, only_first: false },
         };
         Some((Stage::Canonical { round }, self.root()))
     }
@@ -381,7 +399,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let is_over = self.options.memory.is_some_and(|most| copies * (old + next) + cache > most);
         let is_last = match self.stage {
             Stage::Reach { cut } => cut == u64::MAX,
-            Stage::Survive { nodes } => nodes == Cost::MAX,
+            Stage::Survive { nodes, .. } => nodes == Cost::MAX,
             Stage::Canonical { .. } => true,
         };
         let relief = if is_over && cache > 0 {

@@ -64,7 +64,7 @@ impl<'p, S: Store> Scout<'p, S> {
     }
 
     fn begin(&mut self, frontier: &Frontier, crew: &Crew) {
-        let round = Round { cut: self.cut, nodes: Cost::MAX };
+        let round = Round { cut: self.cut, nodes: Cost::MAX, only_first: false };
         let job = Job { nodes: self.nodes, round, gap: self.gap, is_counted: false };
         self.lane.begin(job, frontier, frontier.in_order(), None, None);
         self.improve(crew);

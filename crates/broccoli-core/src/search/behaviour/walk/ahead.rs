@@ -1,9 +1,10 @@
-//! Going on: the next step of a trace, forced or chosen, the end of a trace, and what is allowed.
+//! Going on: the next step of a trace, forced or chosen, and what is allowed.
 
 use super::{Ask, Frame, Incumbent, Position, Walk};
-use crate::problem::Objective;
+use crate::problem::{Objective, Verdict};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::labels::Slot;
+use crate::search::behaviour::memory::Node;
 use crate::search::behaviour::version_space::Cost;
 
 impl<S: Store> Walk<S> {
@@ -43,9 +44,11 @@ impl<S: Store> Walk<S> {
     pub(super) fn act(&mut self, cell: &[u16]) -> Ask {
         let is_reach = matches!(self.objective, Objective::Reach { .. });
         if !is_reach && self.at.steps == self.at.worst {
+            self.memory.write(self.at.steps, Verdict::Running, cell, None);
             return self.complete_trace();
         }
         let Some(most) = self.allowance_for_step() else {
+            self.memory.write(self.at.steps, Verdict::Running, cell, None);
             self.counts.bound += 1;
             return self.fail();
         };
@@ -59,9 +62,26 @@ impl<S: Store> Walk<S> {
     /// The action in a cell, forced or chosen, and whether another one may be possible.
     #[inline]
     pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
-        match self.find(cell) {
-            (_, Some(label)) => (false, usize::from(label)),
-            (slot, None) => self.branch(cell, slot, most),
+        let (slot, point) = self.find(cell);
+        let (mark, action) = match point {
+            Some(index) => (false, usize::from(self.space.label(index as usize))),
+            None => self.branch(cell, slot, most),
+        };
+        if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.space.len() as u32 - 1)) {
+            let node = self.memory.write(self.at.steps, Verdict::Running, cell, Some(action));
+            if let (true, Some(node)) = (mark, node) {
+                self.needs_no_mark(node);
+                return (false, action);
+            }
+        }
+        (mark, action)
+    }
+
+    /// The last frame is remembered, and so needs no mark.
+    pub(super) fn needs_no_mark(&mut self, node: Node) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.node = Some(node);
+            self.marks -= 1;
         }
     }
 
@@ -86,7 +106,8 @@ impl<S: Store> Walk<S> {
         }
         if let Some(next) = next {
             let at = self.divide(self.at, self.labels_from(next, first));
-            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at });
+            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at, node: None });
+            self.marks += 1;
         }
         (next.is_some(), usize::from(first))
     }
@@ -128,26 +149,26 @@ impl<S: Store> Walk<S> {
             return false;
         }
         self.counts.realisable += 1;
-        self.set_label(cell, slot, label);
+        self.set_label(cell, slot);
         true
     }
 
-    /// Where the label of a cell is, or would be; and the label, if it has one.
+    /// Where a cell is in the table of labels, or would be; and the index of its point, if it has a label.
     #[inline]
-    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u16>) {
+    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u32>) {
         let space = &self.space;
-        self.labels.find(cell, |index| (space.point(index), space.label(index)))
+        self.labels.find(cell, |index| space.point(index))
     }
 
-    /// Writes the label of the point just pushed.
-    pub(super) fn set_label(&mut self, cell: &[u16], mut slot: Slot, label: u16) {
+    /// Writes down where the point just pushed is.
+    pub(super) fn set_label(&mut self, cell: &[u16], mut slot: Slot) {
         let index = self.slots.len();
         if self.labels.is_full() {
             let space = &self.space;
             self.slots = self.labels.grow((0..index).map(|index| space.point(index)));
             slot = self.find(cell).0;
         }
-        self.labels.set(slot, label, index);
+        self.labels.set(slot, index);
         self.slots.push(slot);
         self.labelled_at.push(self.at.steps);
     }
@@ -171,35 +192,5 @@ impl<S: Store> Walk<S> {
         };
         self.canonical += u64::from(self.is_canonical);
         ask
-    }
-
-    pub(super) fn complete_trace(&mut self) -> Ask {
-        // The value can only have become worse with this trace.
-        if !self.is_allowed(self.allowance(self.at.worst)) {
-            self.counts.bound += 1;
-            return self.fail();
-        }
-        self.at.trace += 1;
-        if (self.at.trace as usize) < self.order.len() {
-            return self.start_trace();
-        }
-        self.counts.complete += 1;
-        self.end(self.at.share);
-        let (value, size) = (self.at.worst, self.space.cost());
-        self.incumbent = Some(Incumbent { value, size, is_weak: false });
-        Ask::Found { value, size }
-    }
-
-    /// Starts the trace, of those that are left, that has failed most.
-    pub(super) fn start_trace(&mut self) -> Ask {
-        let first = self.at.trace as usize;
-        let most_failures = |&place: &usize| {
-            let initial = self.order[place];
-            (self.failures[initial as usize], std::cmp::Reverse(initial))
-        };
-        let place = (first..self.order.len()).max_by_key(most_failures).unwrap_or(first);
-        self.order.swap(first, place);
-        self.at.steps = 0;
-        Ask::Reset { initial: self.order[first] as usize }
     }
 }

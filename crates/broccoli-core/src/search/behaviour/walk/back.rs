@@ -9,19 +9,33 @@ use crate::search::behaviour::leaves::Leaf;
 
 impl<S: Store> Walk<S> {
     pub(super) fn fail(&mut self) -> Ask {
+        self.note_failure();
+        self.go_back()
+    }
+
+    fn note_failure(&mut self) {
         self.failures[self.order[self.at.trace as usize] as usize] += 1;
         self.end(self.at.share);
-        self.go_back()
     }
 
     /// Goes back to the last cell with a label that is still to be tried, or on to the next leaf.
     pub(super) fn go_back(&mut self) -> Ask {
-        let mut drop = 0;
+        self.memory.stop();
+        loop {
+            if let Some(ask) = self.try_frames().or_else(|| self.enter()) {
+                return ask;
+            }
+        }
+    }
+
+    /// Goes back to the last cell with a label that is still to be tried, if there is one.
+    fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, first, next, at }) = self.frames.last() else {
+            let Some(&Frame { labelled, first, next, at, node }) = self.frames.last() else {
                 break None;
             };
+            let marks = self.marks - usize::from(node.is_none());
             let labelled = labelled as usize;
             if labelled < self.space.len() {
                 cell.clear();
@@ -33,40 +47,52 @@ impl<S: Store> Walk<S> {
             // The incumbent may be better than when the frame was made.
             let Some(most) = self.allowance_for_step() else {
                 self.end(at.share);
-                self.frames.pop();
-                drop += 1;
+                self.drop_frame();
                 continue;
             };
             let within = most.min(self.job.round.nodes);
             let (mut label, mut left) = (Some(next), at);
-            let ask = loop {
+            let given = loop {
                 let Some(next) = label else { break None };
                 label = self.label_from(next + 1, first);
-                let keep = label.is_some();
                 left = self.divide(at, self.labels_from(next + 1, first));
                 if !self.is_suspended && self.give(&cell, slot, next, within) {
-                    break Some(self.step(Ask::Return { drop, keep, action: usize::from(next) }));
+                    break Some((true, usize::from(next)));
                 }
                 if self.is_suspended || within < most {
                     self.set_aside(&cell, Some(next));
-                    break Some(Ask::LeaveMark { drop, keep });
+                    break Some((false, usize::from(next)));
                 }
                 self.counts.unrealisable += 1;
             };
+            let keep = label.is_some();
             match (label, self.frames.last_mut()) {
                 (Some(label), Some(frame)) => (frame.next, frame.at) = (label, left),
-                _ => {
-                    self.frames.pop();
+                _ => self.drop_frame(),
+            }
+            match (given, node) {
+                (None, _) => self.end(at.share),
+                (Some((true, action)), None) => {
+                    break Some(self.step(Ask::Return { marks, keep, action }));
+                }
+                (Some((true, action)), Some(node)) => match self.go_on(node, action) {
+                    Some(ask) => break Some(ask),
+                    None => self.note_failure(),
+                },
+                (Some((false, _)), None) => break Some(Ask::LeaveMark { marks, keep }),
+                (Some((false, _)), Some(node)) => {
+                    break Some(Ask::LeaveKept { marks, place: self.memory.place(node) });
                 }
             }
-            if ask.is_some() {
-                break ask;
-            }
-            self.end(at.share);
-            drop += 1;
         };
         self.cell = cell;
-        ask.unwrap_or_else(|| self.enter())
+        ask
+    }
+
+    fn drop_frame(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.marks -= usize::from(frame.node.is_none());
+        }
     }
 
     /// Takes back all labels but the first `count`.
@@ -88,27 +114,40 @@ impl<S: Store> Walk<S> {
     /// Writes the present behaviour down as a leaf. Its trace has reached this cell, which is to be given
     /// this label if any.
     pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>) {
-        let started = &self.order[..=self.at.trace as usize];
+        self.write_leaf(cell, label, self.at.trace as usize + 1);
+    }
+
+    /// Sets the present behaviour aside before its next trace is started.
+    pub(super) fn wait(&mut self) -> Ask {
+        self.at.steps = 0;
+        let nowhere = vec![0; self.dimensions()];
+        self.write_leaf(&nowhere, None, self.at.trace as usize);
+        Ask::Wait
+    }
+
+    fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, started: usize) {
+        let started = &self.order[..started];
         let space = &self.space;
         let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
         let leaf = Leaf { at: self.at, labels: space.len() as u32, cell, label, started };
         self.leaves.push(leaf, labels);
     }
 
-    /// Goes on from the next leaf of the last round that may lead to something better.
-    fn enter(&mut self) -> Ask {
+    /// Goes on from the next leaf of the last round that may lead to something better. Nothing if its next
+    /// trace is remembered and the behaviour has failed: there may be other labels to be tried.
+    fn enter(&mut self) -> Option<Ask> {
         let leaves = Arc::clone(&self.old_leaves);
         let mut path = std::mem::take(&mut self.path);
         let mut old_path = Vec::new();
         let ask = loop {
             let Some(index) = self.agenda.pop() else {
                 self.unlabel(0);
-                break Ask::Done;
+                break Some(Ask::Done);
             };
             let index = index as usize;
             if self.is_suspended {
                 self.leaves.push_from(&leaves, index);
-                break Ask::Keep { leaf: index };
+                break Some(Ask::Keep { leaf: index });
             }
             std::mem::swap(&mut path, &mut old_path);
             leaves.path(index, &mut path);
@@ -118,14 +157,19 @@ impl<S: Store> Walk<S> {
                 let (cell, label, steps) = leaves.label(label);
                 self.label_again(cell, label, steps);
             }
-            let Leaf { at, cell, label, started, .. } = leaves.leaf(index);
+            let leaf = leaves.leaf(index);
+            let Leaf { at, cell, label, started, .. } = leaf;
             self.at = at;
-            if started.is_empty() {
-                break self.start_trace();
-            }
             for (place, initial) in started.iter().enumerate() {
                 let found = self.order[place..].iter().position(|other| other == initial);
                 self.order.swap(place, place + found.unwrap_or(0));
+            }
+            if leaf.is_waiting() {
+                let ask = self.next_trace();
+                if ask.is_none() {
+                    self.note_failure();
+                }
+                break ask;
             }
             let Some(most) = self.allowance_for_step() else {
                 self.counts.bound += 1;
@@ -139,7 +183,7 @@ impl<S: Store> Walk<S> {
                     if !self.give(cell, slot, label, most.min(self.job.round.nodes)) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
-                            break Ask::Keep { leaf: index };
+                            break Some(Ask::Keep { leaf: index });
                         }
                         self.counts.unrealisable += 1;
                         self.end(at.share);
@@ -148,7 +192,7 @@ impl<S: Store> Walk<S> {
                     (false, usize::from(label))
                 }
             };
-            break self.step(Ask::Enter { leaf: index, mark, action });
+            break Some(self.step(Ask::Enter { leaf: index, mark, action }));
         };
         self.path = path;
         ask
@@ -161,6 +205,6 @@ impl<S: Store> Walk<S> {
         // The point is there already, but its cell has no label in the table yet.
         let slot = self.find(cell).0;
         self.at.steps = steps;
-        self.set_label(cell, slot, label);
+        self.set_label(cell, slot);
     }
 }

@@ -21,11 +21,13 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | [`ahead`] | the next step of a trace, the end of a trace, and what is allowed |
+//! | [`ahead`] | the next step of a trace, and what is allowed |
+//! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
 //! | [`back`] | going back: other labels of earlier cells, leaves, and what is set aside |
 
 mod ahead;
 mod back;
+mod traces;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
 use super::leaves::Leaves;
+use super::memory::{Memory, Node};
 use super::realise::Labelled;
 use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
@@ -43,18 +46,26 @@ use crate::search::Behaviours;
 /// What the driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// Start a trace from this initial state, and [`Walk::tell`].
-    Reset { initial: usize },
+    /// Keep the first `marks` marks; start a trace from this initial state, and [`Walk::tell`].
+    Reset { marks: usize, initial: usize },
     /// Set a mark here if `mark`; then apply the action, and [`Walk::tell`].
     Step { mark: bool, action: usize },
-    /// Drop the `drop` last marks, go back to the last one that is left, drop it too unless `keep`;
+    /// Keep one more than the first `marks` marks, go back to the last of these, drop it too unless `keep`;
     /// then apply the action, and [`Walk::tell`].
-    Return { drop: usize, keep: bool, action: usize },
+    Return { marks: usize, keep: bool, action: usize },
+    /// Keep the first `marks` marks; go to a place kept before, given by its number; then apply the action,
+    /// and [`Walk::tell`].
+    Recall { marks: usize, place: usize, action: usize },
     /// Remember this place as the next leaf of the round, and [`Walk::resume`].
     Leave,
-    /// Drop the `drop` last marks; remember the place of the last one that is left as the next leaf of
-    /// the round, drop it too unless `keep`; and [`Walk::resume`].
-    LeaveMark { drop: usize, keep: bool },
+    /// The next leaf of the round has no place: its next trace is still to be started. [`Walk::resume`].
+    Wait,
+    /// Keep one more than the first `marks` marks; remember the place of the last of these as the next leaf
+    /// of the round, drop it too unless `keep`; and [`Walk::resume`].
+    LeaveMark { marks: usize, keep: bool },
+    /// Keep the first `marks` marks; remember a place kept before as the next leaf of the round, and
+    /// [`Walk::resume`].
+    LeaveKept { marks: usize, place: usize },
     /// A leaf of the last round, given by its index, is the next leaf of this one, too; [`Walk::resume`].
     Keep { leaf: usize },
     /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
@@ -76,6 +87,8 @@ struct Frame {
     first: u16,
     next: u16,
     at: Position,
+    /// Where it is remembered; else it has a mark.
+    node: Option<Node>,
 }
 
 /// Where a walk is.
@@ -99,6 +112,8 @@ pub(super) struct Round {
     pub(super) cut: u64,
     /// Behaviours that need more predicates than this.
     pub(super) nodes: Cost,
+    /// Behaviours whose first trace is complete, if there are others.
+    pub(super) only_first: bool,
 }
 
 /// What a walk is to do.
@@ -136,6 +151,8 @@ pub(super) struct Walk<S: Store> {
     /// Per labelled cell, the steps of its trace when it was labelled.
     labelled_at: Vec<u64>,
     frames: Vec<Frame>,
+    /// How many of them have a mark.
+    marks: usize,
     at: Position,
     /// The initial states: first those whose traces are complete or running, in that order.
     order: Vec<u32>,
@@ -156,6 +173,9 @@ pub(super) struct Walk<S: Store> {
     canonical: u64,
     is_canonical: bool,
     transitions: Transitions,
+    memory: Memory,
+    /// The node last gone on from.
+    recalled: Node,
 }
 
 impl<S: Store> Walk<S> {
@@ -164,7 +184,7 @@ impl<S: Store> Walk<S> {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
-        let round = Round { cut: 0, nodes: 0 };
+        let round = Round { cut: 0, nodes: 0, only_first: false };
         Walk {
             objective: problem.objective(),
             actions: actions as u16,
@@ -178,6 +198,7 @@ impl<S: Store> Walk<S> {
             slots: Vec::new(),
             labelled_at: Vec::new(),
             frames: Vec::new(),
+            marks: 0,
             at: Position { trace: 0, steps: 0, worst: 0, share: 0.0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
@@ -189,6 +210,8 @@ impl<S: Store> Walk<S> {
             canonical: 0,
             is_canonical: false,
             transitions: Transitions::default(),
+            memory: Memory::new(problem.dimensions().len(), actions, initials),
+            recalled: 0,
         }
     }
 
@@ -202,6 +225,7 @@ impl<S: Store> Walk<S> {
     ) -> Ask {
         self.unlabel(0);
         self.frames.clear();
+        self.marks = 0;
         self.leaves.clear();
         self.path.clear();
         self.job = job;
@@ -255,6 +279,12 @@ impl<S: Store> Walk<S> {
         self.retract(Some(leaves.leaf(leaf).cell));
     }
 
+    /// The same for a step from a place kept before.
+    pub(super) fn retract_recalled(&mut self) {
+        let cell = self.memory.cell(self.recalled).to_vec();
+        self.retract(Some(&cell));
+    }
+
     pub(super) fn dimensions(&self) -> usize {
         self.leaves.dimensions()
     }
@@ -265,6 +295,23 @@ impl<S: Store> Walk<S> {
         std::mem::replace(&mut self.leaves, empty)
     }
 
+    /// Whether the place where the system is now is to be kept, to be [recalled](Ask::Recall). Asked after
+    /// each [`Walk::tell`].
+    #[inline]
+    pub(super) fn wants_place(&mut self) -> bool {
+        self.memory.wants_place()
+    }
+
+    /// What is remembered takes so much memory, without places.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Nothing more is remembered than what is there.
+    pub(super) fn close_memory(&mut self) {
+        self.memory.close();
+    }
+
     /// Transitions asked for only to find the first of several equally good behaviours.
     pub(super) fn canonical(&self) -> u64 {
         self.canonical
@@ -273,27 +320,11 @@ impl<S: Store> Walk<S> {
     /// Goes on after the answer to an [`Ask`] that wants one.
     #[inline]
     pub(super) fn tell(&mut self, verdict: Verdict, cell: &[u16]) -> Ask {
-        match (self.objective, verdict) {
-            (_, Verdict::Running) => self.act(cell),
-            (Objective::Reach { .. }, Verdict::Satisfied) => {
-                self.at.worst = self.at.worst.max(self.at.steps);
-                self.complete_trace()
-            }
-            (Objective::Survive { .. }, Verdict::Satisfied) => self.complete_trace(),
-            (Objective::Reach { .. }, Verdict::Violated) => {
-                self.counts.violated += 1;
-                self.fail()
-            }
-            (Objective::Survive { .. }, Verdict::Violated) => {
-                self.at.worst = self.at.worst.min(self.at.steps);
-                if self.is_allowed(self.allowance(self.at.worst)) {
-                    self.complete_trace()
-                } else {
-                    self.counts.violated += 1;
-                    self.fail()
-                }
-            }
+        if verdict == Verdict::Running {
+            return self.act(cell);
         }
+        self.memory.write(self.at.steps, verdict, cell, None);
+        if self.is_complete(verdict) { self.complete_trace() } else { self.fail() }
     }
 
     /// Goes on after an [`Ask`] that wants no answer.
@@ -331,7 +362,7 @@ impl<S: Store> Walk<S> {
 
     /// The label of a cell, if it has one.
     pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
-        self.find(cell).1
+        self.find(cell).1.map(|index| self.space.label(index as usize))
     }
 
     /// What ended behaviours so far.

@@ -1,0 +1,176 @@
+//! The end of a trace, and the start of the next one, as far as it is remembered.
+
+use super::{Ask, Incumbent, Walk};
+use crate::problem::{Objective, Verdict};
+use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::memory::Node;
+
+/// What comes of a trace that is started.
+enum Started {
+    /// It has to be run.
+    Asks(Ask),
+    /// It is remembered, and is complete, or has failed.
+    Complete,
+    Failed,
+}
+
+impl<S: Store> Walk<S> {
+    /// The present trace has ended: whether the behaviour can still be what is wanted.
+    pub(super) fn is_complete(&mut self, verdict: Verdict) -> bool {
+        let is_complete = match self.objective {
+            Objective::Reach { .. } => {
+                self.at.worst = self.at.worst.max(self.at.steps);
+                verdict == Verdict::Satisfied
+            }
+            Objective::Survive { .. } if verdict == Verdict::Satisfied => true,
+            Objective::Survive { .. } => {
+                self.at.worst = self.at.worst.min(self.at.steps);
+                self.is_allowed(self.allowance(self.at.worst))
+            }
+        };
+        self.counts.violated += u64::from(!is_complete);
+        is_complete
+    }
+
+    /// The present trace is complete.
+    pub(super) fn complete_trace(&mut self) -> Ask {
+        match self.after_trace() {
+            Some(ask) => ask,
+            None => self.fail(),
+        }
+    }
+
+    /// What comes after a complete trace; nothing if the behaviour has failed.
+    fn after_trace(&mut self) -> Option<Ask> {
+        loop {
+            // The value can only have become worse with this trace.
+            if !self.is_allowed(self.allowance(self.at.worst)) {
+                self.counts.bound += 1;
+                return None;
+            }
+            self.at.trace += 1;
+            if self.at.trace as usize == self.order.len() {
+                self.counts.complete += 1;
+                self.end(self.at.share);
+                let (value, size) = (self.at.worst, self.space.cost());
+                self.incumbent = Some(Incumbent { value, size, is_weak: false });
+                return Some(Ask::Found { value, size });
+            }
+            if self.job.round.only_first {
+                return Some(self.wait());
+            }
+            match self.start_trace() {
+                Started::Asks(ask) => return Some(ask),
+                Started::Complete => {}
+                Started::Failed => return None,
+            }
+        }
+    }
+
+    /// Starts the next trace; nothing if the behaviour has failed.
+    pub(super) fn next_trace(&mut self) -> Option<Ask> {
+        if !self.is_allowed(self.allowance(self.at.worst)) {
+            self.counts.bound += 1;
+            return None;
+        }
+        let started = self.start_trace();
+        self.after(started)
+    }
+
+    fn after(&mut self, started: Started) -> Option<Ask> {
+        match started {
+            Started::Asks(ask) => Some(ask),
+            Started::Complete => self.after_trace(),
+            Started::Failed => None,
+        }
+    }
+
+    /// Starts the trace, of those that are left, that has failed most.
+    fn start_trace(&mut self) -> Started {
+        let first = self.at.trace as usize;
+        let most_failures = |&place: &usize| {
+            let initial = self.order[place];
+            (self.failures[initial as usize], std::cmp::Reverse(initial))
+        };
+        let place = (first..self.order.len()).max_by_key(most_failures).unwrap_or(first);
+        self.order.swap(first, place);
+        self.at.steps = 0;
+        self.memory.stop();
+        let initial = self.order[first] as usize;
+        // The first trace is never run twice.
+        if first > 0 && !self.is_suspended {
+            match self.memory.root(initial) {
+                Some(root) => return self.recall(root),
+                None => self.memory.start(initial),
+            }
+        }
+        Started::Asks(Ask::Reset { marks: self.marks, initial })
+    }
+
+    /// Goes on from a frame that is remembered, with the label that its cell has just been given; nothing if
+    /// the behaviour has failed.
+    pub(super) fn go_on(&mut self, node: Node, action: usize) -> Option<Ask> {
+        self.memory.stop();
+        let mut seen = Some(node);
+        while let Some(node) = seen {
+            if let Some(index) = self.find(self.memory.cell(node)).1 {
+                self.memory.see(index);
+            }
+            seen = self.memory.parent(node);
+        }
+        let started = match self.take(node, action) {
+            Ok(next) => self.recall(next),
+            Err(ask) => return Some(ask),
+        };
+        self.after(started)
+    }
+
+    /// Goes along what is remembered of the trace, from a node on, as the labels say.
+    fn recall(&mut self, mut node: Node) -> Started {
+        let is_reach = matches!(self.objective, Objective::Reach { .. });
+        loop {
+            self.at.steps = self.memory.steps(node);
+            if !is_reach && self.at.steps >= self.at.worst {
+                return Started::Complete;
+            }
+            let verdict = self.memory.verdict(node);
+            if verdict != Verdict::Running {
+                return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
+            }
+            let Some(most) = self.allowance_for_step() else {
+                self.counts.bound += 1;
+                return Started::Failed;
+            };
+            let point = self.find(self.memory.cell(node)).1;
+            let action = match point {
+                Some(index) => usize::from(self.space.label(index as usize)),
+                None => {
+                    let cell = self.memory.cell(node).to_vec();
+                    let (mark, action) = self.choose_action(&cell, most);
+                    if mark {
+                        self.needs_no_mark(node);
+                    }
+                    action
+                }
+            };
+            self.memory.see(point.unwrap_or(self.space.len() as u32 - 1));
+            match self.take(node, action) {
+                Ok(next) => node = next,
+                Err(ask) => return Started::Asks(ask),
+            }
+        }
+    }
+
+    /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
+    /// round is left to the system.
+    fn take(&mut self, node: Node, action: usize) -> Result<Node, Ask> {
+        let next = self.memory.next(node, action);
+        if let Some(next) = next.filter(|&next| self.memory.steps(next) < self.job.round.cut) {
+            return Ok(next);
+        }
+        self.memory.go_on(node, action);
+        self.recalled = node;
+        let place = self.memory.place(node);
+        Err(self.step(Ask::Recall { marks: self.marks, place, action }))
+    }
+}
