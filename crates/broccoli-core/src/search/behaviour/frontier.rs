@@ -56,12 +56,11 @@ impl Frontier {
 
     /// Some of the leaves.
     pub(super) fn part(&self, agenda: &[u32]) -> Self {
-        let (mut leaves, mut places) = (Leaves::new(self.leaves.dimensions()), Places::default());
+        let mut places = Places::default();
         for &leaf in agenda {
-            leaves.push_from(&self.leaves, leaf as usize);
             places.copy(&self.places, leaf as usize);
         }
-        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+        Frontier { leaves: Arc::new(self.leaves.part(agenda)), places: Arc::new(places) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -90,17 +89,22 @@ impl Frontier {
         agenda
     }
 
-    /// All leaves, those that promise most first, in bands within which they keep their order:
-    /// neighbours have labels in common, which need not be set up again.
+    /// All leaves, those that promise most first, in bands.
     pub(super) fn promising_first(&self) -> Vec<u32> {
         let mut agenda = self.in_order();
         agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).promise()));
-        let (mut start, mut band) = (0, 1);
-        while start < agenda.len() {
-            let end = agenda.len().min(start + band);
-            agenda[start..end].sort_unstable();
-            (start, band) = (end, band + band / 4 + 1);
-        }
-        agenda
+        in_bands(agenda)
     }
+}
+
+/// Puts leaves into bands of growing size, within which they keep the order of the walk: neighbours have
+/// labels in common, which need not be set up again.
+fn in_bands(mut agenda: Vec<u32>) -> Vec<u32> {
+    let (mut start, mut band) = (0, 1);
+    while start < agenda.len() {
+        let end = agenda.len().min(start + band);
+        agenda[start..end].sort_unstable();
+        (start, band) = (end, band + band / 4 + 1);
+    }
+    agenda
 }

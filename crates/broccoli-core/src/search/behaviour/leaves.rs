@@ -158,6 +158,17 @@ impl Leaves {
         self.push(others.leaf(leaf), |index| others.label(path[index]));
     }
 
+    /// Some of the leaves, in this order.
+    pub(super) fn part(&self, agenda: &[u32]) -> Leaves {
+        let mut part = Leaves::new(self.dimensions);
+        let mut path = Vec::new();
+        for &leaf in agenda {
+            part.share_at_most(self.path(leaf as usize, &mut path));
+            part.push(self.leaf(leaf as usize), |index| self.label(path[index]));
+        }
+        part
+    }
+
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
         let (labels, started) = (self.labels.len() as u32, self.started.len());
@@ -216,15 +227,18 @@ impl Leaves {
             && are_records
     }
 
-    /// Writes into `path` the labels of a leaf, in the order in which they were given.
-    pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) {
-        path.clear();
-        let mut next = self.records[leaf].last;
-        while next != NONE {
-            path.push(next);
+    /// Writes into `path` the labels of a leaf, in the order in which they were given, instead of those of
+    /// another leaf; how many the two have in common.
+    pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) -> usize {
+        let Record { labels, last: mut next, .. } = self.records[leaf];
+        let mut count = labels as usize;
+        path.resize(count, NONE);
+        while count > 0 && path[count - 1] != next {
+            path[count - 1] = next;
             next = self.labels[next as usize].parent;
+            count -= 1;
         }
-        path.reverse();
+        count
     }
 
     /// The cell, the label and the steps at which it was given.

@@ -56,7 +56,10 @@ impl<S: Store> Walk<S> {
                 let Some(next) = label else { break None };
                 label = self.label_from(next + 1, first);
                 left = self.divide(at, self.labels_from(next + 1, first));
-                if !self.is_suspended && self.give(&cell, slot, next, within) {
+                if !self.is_suspended
+                    && !self.space.refutes(&cell, next, within, 0)
+                    && self.give(&cell, slot, next, within)
+                {
                     break Some((true, usize::from(next)));
                 }
                 if self.is_suspended || within < most {
@@ -138,7 +141,6 @@ impl<S: Store> Walk<S> {
     fn enter(&mut self) -> Option<Ask> {
         let leaves = Arc::clone(&self.old_leaves);
         let mut path = std::mem::take(&mut self.path);
-        let mut old_path = Vec::new();
         let ask = loop {
             let Some(index) = self.agenda.pop() else {
                 self.unlabel(0);
@@ -149,9 +151,7 @@ impl<S: Store> Walk<S> {
                 self.leaves.push_from(&leaves, index);
                 break Some(Ask::Keep { leaf: index });
             }
-            std::mem::swap(&mut path, &mut old_path);
-            leaves.path(index, &mut path);
-            let shared = path.iter().zip(&old_path).take_while(|(a, b)| a == b).count();
+            let shared = leaves.path(index, &mut path);
             self.unlabel(shared.min(self.slots.len()));
             for &label in &path[self.slots.len()..] {
                 let (cell, label, steps) = leaves.label(label);
