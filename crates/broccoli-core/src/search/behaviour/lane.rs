@@ -62,6 +62,8 @@ pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
     ask: Ask,
+    /// Whether what it has found has been told.
+    is_told: bool,
     /// The leaves for the next round that were there when the lane was suspended.
     next: Option<Frontier>,
     /// Why it was stopped, if it was.
@@ -75,7 +77,7 @@ impl<'p, S: Store> Lane<'p, S> {
         if driver.has_cache() {
             walk.close_memory();
         }
-        Lane { driver, walk, ask: Ask::Done, next: None, stopped: None }
+        Lane { driver, walk, ask: Ask::Done, is_told: false, next: None, stopped: None }
     }
 
     /// Begins to go on from some leaves of a frontier, in the order of the agenda; with these counts of
@@ -93,6 +95,7 @@ impl<'p, S: Store> Lane<'p, S> {
         }
         self.driver.begin(Arc::clone(&frontier.places));
         self.ask = self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
+        self.is_told = false;
         self.next = None;
         self.stopped = None;
     }
@@ -100,8 +103,7 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Goes on for so many transitions, or until there is something to say.
     pub(super) fn advance(&mut self, transitions: u64) -> Result<Paused, RunError> {
         let end = self.driver.transitions() + transitions;
-        if matches!(self.ask, Ask::Found { .. }) {
-            // It has been told.
+        if std::mem::take(&mut self.is_told) {
             self.ask = self.walk.resume();
         }
         loop {
@@ -115,7 +117,10 @@ impl<'p, S: Store> Lane<'p, S> {
                     ask
                 }
                 Ok(None) => match self.ask {
-                    Ask::Found { value, size } => return Ok(Paused::Found { value, size }),
+                    Ask::Found { value, size } => {
+                        self.is_told = true;
+                        return Ok(Paused::Found { value, size });
+                    }
                     Ask::Done => return Ok(Paused::Done),
                     _ => self.walk.resume(),
                 },
