@@ -198,7 +198,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             let next = crew.work(lane, &mut || self.look());
             self.report();
             match next {
-                Ok(Some(next)) => return Ok(next),
+                Ok(Some(next)) => {
+                    // If memory is still short, that is seen in the next round.
+                    self.relief = None;
+                    return Ok(next);
+                }
                 Ok(None) => {}
                 Err(error) => {
                     self.keep();
