@@ -1,6 +1,7 @@
 //! What the tests across crates share: small systems given by tables, random ones, and an oracle that
 //! uses no code of the search.
 
+pub mod batch;
 pub mod oracle;
 pub mod random;
 pub mod table;

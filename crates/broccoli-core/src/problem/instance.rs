@@ -4,11 +4,13 @@
 //! everywhere, with the place where it happened, and a count of queries means the same.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cache::Shared;
 use super::cached::Cached;
-use super::{ComeBack, Gate, Problem, StopReason, System, SystemError, SystemFactory, Verdict};
+use super::{ComeBack, Gate, Problem, Row, StopReason, System, SystemError, SystemFactory, Table, Verdict};
 
 /// A black box that failed, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -45,6 +47,14 @@ pub enum RunError {
         initial: usize,
         /// Which step of the run; 0 is the reset.
         step: u64,
+        /// The system's own words.
+        source: SystemError,
+    },
+    /// Several steps at a time failed, and it is not known which of them is to blame.
+    #[error("the system failed at a batch of {rows} steps: {source}")]
+    Batch {
+        /// How many steps were to be made.
+        rows: usize,
         /// The system's own words.
         source: SystemError,
     },
@@ -108,9 +118,18 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the factory fails.
     pub fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        Ok(Instance {
+        Ok(Instance::of(problem, factory.make().map_err(RunError::Start)?))
+    }
+
+    /// One row of a table as the system.
+    pub(crate) fn row(problem: &'p Problem, table: &Rc<RefCell<Table>>) -> Self {
+        Instance::of(problem, Box::new(Row::of(table)))
+    }
+
+    fn of(problem: &'p Problem, system: Box<dyn System>) -> Self {
+        Instance {
             problem,
-            system: factory.make().map_err(RunError::Start)?,
+            system,
             observation: vec![0.0; problem.dimensions().len()],
             initial: 0,
             steps: 0,
@@ -118,7 +137,7 @@ impl<'p> Instance<'p> {
             queries: 0,
             gate: None,
             cached: None,
-        })
+        }
     }
 
     /// Makes a system with a cache. What it asks again to come back to a state has to pass the gate.
@@ -205,8 +224,22 @@ impl<'p> Instance<'p> {
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => self.checked(reply.verdict),
-            Err(source) => Err(self.failed(action, source)),
+            Err(source) => Err(self.failed(self.steps, action, source)),
         }
+    }
+
+    /// Takes the answer to a step that was made elsewhere, together with others.
+    pub(crate) fn accept(
+        &mut self,
+        state: &[u8],
+        observation: &[f64],
+        verdict: Verdict,
+    ) -> Result<Verdict, RunError> {
+        self.steps += 1;
+        self.queries += 1;
+        self.restore_system(state)?;
+        self.observation.copy_from_slice(observation);
+        self.checked(verdict)
     }
 
     pub(super) fn save_system(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
@@ -246,19 +279,19 @@ impl<'p> Instance<'p> {
     /// The error of a system that has panicked.
     #[cold]
     pub(crate) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
-        let message = panic.downcast_ref::<&str>().map(|message| (*message).to_owned());
         RunError::Panic {
             initial: self.initial,
             step: self.steps,
             action: self.action.map(|action| self.problem.actions()[action].name.clone()),
-            message: message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default(),
+            message: words(panic),
         }
     }
 
+    /// The error of a step, given by its number, that failed.
     #[cold]
-    fn failed(&self, action: usize, source: SystemError) -> RunError {
+    pub(crate) fn failed(&self, step: u64, action: usize, source: SystemError) -> RunError {
         let action = self.problem.actions()[action].name.clone();
-        RunError::Step { initial: self.initial, step: self.steps, action, source }
+        RunError::Step { initial: self.initial, step, action, source }
     }
 
     /// How the system comes back to an earlier state.
@@ -327,4 +360,10 @@ impl<'p> Instance<'p> {
         let dimension = self.problem.dimensions()[position].name.clone();
         RunError::NaN { initial: self.initial, step: self.steps, dimension }
     }
+}
+
+/// What somebody said who panicked.
+pub(crate) fn words(panic: &(dyn Any + Send)) -> String {
+    let message = panic.downcast_ref::<&str>().map(|message| (*message).to_owned());
+    message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

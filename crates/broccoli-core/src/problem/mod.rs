@@ -2,6 +2,7 @@
 //!
 //! Everything here is plain data, checked once when a [`Problem`] is built; the engines rely on it.
 
+mod batch;
 pub(crate) mod cache;
 mod cached;
 mod initial;
@@ -12,7 +13,10 @@ mod predicates;
 mod stop;
 mod system;
 
+pub(crate) use batch::Table;
+pub use batch::{BatchError, BatchSystem, Batches, Row};
 pub use initial::{InitialState, sample};
+pub(crate) use instance::words;
 pub use instance::{Instance, RunError};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
 pub use objective::Objective;

@@ -1,6 +1,8 @@
 //! The black box: what a system must offer, and what it may offer.
 
-use super::InitialState;
+use std::num::NonZeroUsize;
+
+use super::{BatchSystem, InitialState};
 
 /// What a system says about the run so far. The first verdict other than `Running` is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +122,19 @@ pub trait SystemFactory: Send + Sync {
     /// # Errors
     /// When the system cannot be started.
     fn make(&self) -> Result<Box<dyn System>, SystemError>;
+
+    /// How many steps at a time its systems make, if [`SystemFactory::make_batch`] makes any.
+    fn rows(&self) -> Option<NonZeroUsize> {
+        None
+    }
+
+    /// Makes one system that makes many steps at a time. [`Batches`](super::Batches) is a factory of such.
+    ///
+    /// # Errors
+    /// Always, unless [`SystemFactory::rows`] says that there are such; and when it cannot be started.
+    fn make_batch(&self) -> Result<Box<dyn BatchSystem>, SystemError> {
+        Err(SystemError::new("this system makes one step at a time"))
+    }
 }
 
 impl<F> SystemFactory for F

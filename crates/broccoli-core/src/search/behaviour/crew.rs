@@ -67,11 +67,22 @@ pub(super) struct Part {
     pub(super) failures: Option<Vec<u64>>,
 }
 
-struct Task {
+pub(super) struct Task {
     frontier: Frontier,
     agenda: Vec<u32>,
     /// The counts of failures to begin with, unless those of whoever takes it will do.
     failures: Option<Vec<u64>>,
+}
+
+/// A task that a lane is at.
+pub(super) struct Doing {
+    key: Key,
+    task: Task,
+    order: Order,
+    /// The best behaviour that the lane knows of.
+    version: u64,
+    /// Its transitions before it began.
+    before: u64,
 }
 
 #[derive(Default)]
@@ -96,11 +107,10 @@ pub(super) struct Crew {
     objective: Objective,
     dimensions: usize,
     initials: usize,
-    /// How many queries a worker makes at least before it shares out what is left of its task.
-    least_task: u64,
+    size: Size,
     state: Mutex<State>,
     changed: Condvar,
-    /// How many workers have nothing to do.
+    /// How many lanes have nothing to do.
     hungry: AtomicUsize,
     /// Whether all that is left is to be set aside.
     is_suspended: AtomicBool,
@@ -113,27 +123,36 @@ pub(super) struct Crew {
     leaf_bytes: Vec<AtomicUsize>,
 }
 
-/// How many queries a worker makes between two looks at the others.
-const SLICE: u64 = 32;
-/// How many tasks a worker gets, on average, when work is shared out.
-const TASKS_EACH: usize = 16;
+/// How large a crew is, and when it shares out work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) workers: usize,
+    pub(super) lanes: usize,
+    /// How many lanes may have nothing to do before work is shared out, and into how many tasks it then is.
+    pub(super) most_hungry: usize,
+    pub(super) tasks: usize,
+    /// How many queries a lane makes at least before it shares out what is left of its task.
+    pub(super) least_task: u64,
+}
+
+/// How many queries a lane makes between two looks at the others.
+pub(super) const SLICE: u64 = 32;
 
 impl Crew {
-    /// A crew of up to `workers`.
-    pub(super) fn new(problem: &Problem, workers: usize, least_task: u64) -> Self {
+    pub(super) fn new(problem: &Problem, size: Size) -> Self {
         Crew {
             objective: problem.objective(),
             dimensions: problem.dimensions().len(),
             initials: problem.initial_states().len(),
-            least_task,
+            size,
             state: Mutex::default(),
             changed: Condvar::new(),
             hungry: AtomicUsize::new(0),
             is_suspended: AtomicBool::new(false),
             best: Mutex::default(),
             version: AtomicU64::new(0),
-            counts: (0..workers.max(1)).map(|_| Mutex::default()).collect(),
-            leaf_bytes: (0..workers.max(1)).map(|_| AtomicUsize::new(0)).collect(),
+            counts: (0..size.workers.max(1)).map(|_| Mutex::default()).collect(),
+            leaf_bytes: (0..size.workers.max(1)).map(|_| AtomicUsize::new(0)).collect(),
         }
     }
 
@@ -214,7 +233,7 @@ impl Crew {
         let tasks = match self.hungry.load(Relaxed) {
             _ if is_whole => agenda.len(),
             0 => 1,
-            _ => self.counts.len() * TASKS_EACH,
+            hungry => self.size.tasks / (self.size.lanes - hungry.min(self.size.lanes)).max(1),
         };
         let each = agenda.len().div_ceil(tasks.max(1)).max(1);
         for (number, part) in (0..).zip(agenda.chunks(each)) {
@@ -252,14 +271,18 @@ impl Crew {
             match taken {
                 Taken::Task(key, task, order) => self.perform(0, lane, key, task, order, look),
                 Taken::Nothing => {
-                    drop(self.changed.wait_timeout(self.state(), Duration::from_millis(20)));
+                    self.wait(Duration::from_millis(20));
                     if let Err(error) = look() {
                         self.fail(error);
                     }
                 }
-                Taken::Over => break,
+                Taken::Over => return self.close(),
             }
         }
+    }
+
+    /// The round is over, or all that is left is set aside: the leaves for the next one, or nothing.
+    pub(super) fn close(&self) -> Result<Option<Frontier>, RunError> {
         let mut state = self.state();
         if let Some(error) = state.error.take() {
             return Err(error);
@@ -320,22 +343,51 @@ impl Crew {
                     self.perform(number, lane, key, task, order, &mut || Ok(()));
                 }
                 Taken::Nothing | Taken::Over => {
-                    let state = self.state();
-                    if state.is_over {
+                    self.add_hungry(1);
+                    let is_over = self.wait(Duration::from_millis(100));
+                    self.add_hungry(-1);
+                    if is_over {
                         break;
                     }
-                    self.hungry.fetch_add(1, Relaxed);
-                    drop(self.changed.wait_timeout(state, Duration::from_millis(100)));
-                    self.hungry.fetch_sub(1, Relaxed);
                 }
             }
         }
+    }
+
+    /// Waits for something to change, but not for long; whether the search is over.
+    pub(super) fn wait(&self, most: Duration) -> bool {
+        let state = self.state();
+        if !state.is_over {
+            drop(self.changed.wait_timeout(state, most));
+            return false;
+        }
+        true
+    }
+
+    /// So many lanes more have nothing to do.
+    pub(super) fn add_hungry(&self, lanes: isize) {
+        self.hungry.fetch_add(lanes as usize, Relaxed); // wraps round
+    }
+
+    /// Whether so many lanes have nothing to do that work should be shared out.
+    pub(super) fn is_hungry(&self) -> bool {
+        self.hungry.load(Relaxed) > self.size.most_hungry
+    }
+
+    /// Whether all that is left is to be set aside.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended.load(Relaxed)
     }
 
     /// Sends the workers home.
     pub(super) fn dismiss(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
+    }
+
+    /// Adds transitions that a worker has counted.
+    pub(super) fn count(&self, transitions: &Transitions) {
+        self.state().transitions.add(transitions);
     }
 
     /// The transitions that workers with nothing to do have counted.
@@ -356,7 +408,7 @@ impl Crew {
 
     /// Gives a worker something to do. One that was busy has done its task. Whoever gets nothing hands in
     /// what it has counted.
-    fn take<S: Store>(&self, lane: &mut Lane<'_, S>, was_busy: bool) -> Taken {
+    pub(super) fn take<S: Store>(&self, lane: &mut Lane<'_, S>, was_busy: bool) -> Taken {
         let mut state = self.state();
         state.running -= usize::from(was_busy);
         self.changed.notify_all();
@@ -382,10 +434,98 @@ impl Crew {
         order: Order,
         look: &mut dyn FnMut() -> Result<(), RunError>,
     ) {
+        let mut doing = self.start(lane, key, task, order);
         // A system that panics must not take the others with it.
-        let run = AssertUnwindSafe(|| self.run(number, lane, &key, &task, order, look));
+        let run = AssertUnwindSafe(|| self.run(number, lane, &mut doing, look));
         let ran = catch_unwind(run).unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
-        self.note(number, lane);
+        self.end(lane, doing, ran);
+        self.note(number, lane.counts(), lane.leaf_bytes());
+    }
+
+    fn run<S: Store>(
+        &self,
+        number: usize,
+        lane: &mut Lane<'_, S>,
+        doing: &mut Doing,
+        look: &mut dyn FnMut() -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        loop {
+            let paused = lane.advance(SLICE)?;
+            if paused == Paused::Slice {
+                self.note(number, lane.counts(), lane.leaf_bytes());
+                look()?;
+            }
+            if self.attend(lane, doing, paused)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sets a lane to a task.
+    pub(super) fn start<S: Store>(
+        &self,
+        lane: &mut Lane<'_, S>,
+        key: Key,
+        task: Task,
+        order: Order,
+    ) -> Doing {
+        let (version, before) = (self.version(), lane.transitions());
+        let incumbent = self.incumbent(&key, &order);
+        lane.begin(order.job, &task.frontier, task.agenda.clone(), incumbent, task.failures.as_deref());
+        Doing { key, task, order, version, before }
+    }
+
+    /// Sees to what a lane has paused for; whether it is through with its task.
+    pub(super) fn attend<S: Store>(
+        &self,
+        lane: &mut Lane<'_, S>,
+        doing: &mut Doing,
+        paused: Paused,
+    ) -> Result<bool, RunError> {
+        let Doing { key, order, version, before, .. } = doing;
+        match paused {
+            Paused::Done => return Ok(true),
+            Paused::Asked => {}
+            Paused::Found { value, size } => {
+                let labels = Some(lane.walk().labels());
+                let own_steps = lane.walk().steps_beyond(size);
+                let found = Found { value, size, key: key.clone(), labels, own_steps };
+                self.tell(found, order.is_ordered);
+                if order.goal == Some((value, size)) {
+                    let mut state = self.state();
+                    // If no order is wanted, nothing else is of interest.
+                    let last = if order.is_ordered { key.clone() } else { Key::new() };
+                    if state.last.as_ref().is_none_or(|former| last < *former) {
+                        state.last = Some(last);
+                    }
+                    return Ok(true);
+                }
+            }
+            Paused::Slice => {
+                let is_wanted = self.is_hungry()
+                    && !order.is_whole
+                    && lane.walk().has_more()
+                    && lane.transitions() - *before >= self.size.least_task
+                    && self.state().tasks.is_empty();
+                if self.is_suspended() || is_wanted {
+                    lane.suspend()?;
+                } else if order.goal.is_some() && self.state().last.as_ref().is_some_and(|last| last <= key) {
+                    return Ok(true); // of no more interest
+                }
+            }
+        }
+        if self.version() != *version {
+            *version = self.version();
+            if let Some(incumbent) = self.incumbent(key, order) {
+                lane.improve(incumbent);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts away what came of a task.
+    pub(super) fn end<S: Store>(&self, lane: &mut Lane<'_, S>, doing: Doing, ran: Result<(), RunError>) {
+        let Doing { key, task, order, .. } = doing;
         let mut state = self.state();
         match ran {
             Err(error) => {
@@ -396,7 +536,6 @@ impl Crew {
             }
             Ok(()) => {
                 let (next, rest) = lane.finish();
-                self.note(number, lane);
                 let is_dropped = state.last.as_ref().is_some_and(|last| *last <= key);
                 if !next.is_empty() && !is_dropped {
                     state.next_bytes += next.bytes();
@@ -422,70 +561,14 @@ impl Crew {
         }
     }
 
-    fn run<S: Store>(
-        &self,
-        number: usize,
-        lane: &mut Lane<'_, S>,
-        key: &Key,
-        task: &Task,
-        order: Order,
-        look: &mut dyn FnMut() -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
-        let mut version = self.version();
-        let before = lane.transitions();
-        let incumbent = self.incumbent(key, &order);
-        lane.begin(order.job, &task.frontier, task.agenda.clone(), incumbent, task.failures.as_deref());
-        loop {
-            match lane.advance(SLICE)? {
-                Paused::Done => return Ok(()),
-                Paused::Found { value, size } => {
-                    let labels = Some(lane.walk().labels());
-                    let own_steps = lane.walk().steps_beyond(size);
-                    let found = Found { value, size, key: key.clone(), labels, own_steps };
-                    self.tell(found, order.is_ordered);
-                    if order.goal == Some((value, size)) {
-                        let mut state = self.state();
-                        // If no order is wanted, nothing else is of interest.
-                        let last = if order.is_ordered { key.clone() } else { Key::new() };
-                        if state.last.as_ref().is_none_or(|former| last < *former) {
-                            state.last = Some(last);
-                        }
-                        return Ok(());
-                    }
-                }
-                Paused::Slice => {
-                    self.note(number, lane);
-                    look()?;
-                    let is_wanted = self.hungry.load(Relaxed) > 0
-                        && !order.is_whole
-                        && lane.transitions() - before >= self.least_task
-                        && self.state().tasks.is_empty();
-                    if self.is_suspended.load(Relaxed) || is_wanted {
-                        lane.suspend()?;
-                    } else if order.goal.is_some()
-                        && self.state().last.as_ref().is_some_and(|last| last <= key)
-                    {
-                        return Ok(()); // of no more interest
-                    }
-                }
-            }
-            if self.version() != version {
-                version = self.version();
-                if let Some(incumbent) = self.incumbent(key, &order) {
-                    lane.improve(incumbent);
-                }
-            }
-        }
-    }
-
-    fn note<S: Store>(&self, number: usize, lane: &Lane<'_, S>) {
-        *self.counts[number].lock().unwrap_or_else(PoisonError::into_inner) = lane.counts();
-        self.leaf_bytes[number].store(lane.leaf_bytes(), Relaxed);
+    pub(super) fn note(&self, number: usize, counts: Counts, leaf_bytes: usize) {
+        *self.counts[number].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        self.leaf_bytes[number].store(leaf_bytes, Relaxed);
     }
 }
 
 /// What a worker gets when it asks for work.
-enum Taken {
+pub(super) enum Taken {
     Task(Key, Task, Order),
     /// Nothing now, but others are at work.
     Nothing,

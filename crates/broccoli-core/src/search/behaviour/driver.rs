@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::walk::Ask;
-use crate::problem::{ComeBack, Gate, Instance, Problem, RunError, Verdict};
+use crate::problem::{ComeBack, Gate, Instance, Problem, RunError, SystemError, Verdict};
 
 /// A place to come back to.
 #[derive(Clone, Copy, Debug)]
@@ -85,10 +85,26 @@ impl Places {
     }
 }
 
+/// What there is to tell a walk.
+pub(super) enum Answer {
+    /// What came of the step or reset; the cell is that of the driver.
+    Verdict(Verdict),
+    /// Nothing.
+    Nothing,
+    /// Nothing yet: the system is to make a step together with others. It is [told](Driver::told) of it, and
+    /// does then what it was asked.
+    Later,
+}
+
 /// A system that a walk runs on.
 pub(super) struct Driver<'p> {
     problem: &'p Problem,
     instance: Instance<'p>,
+    /// Whether its steps are made elsewhere, together with others; and the next one's action.
+    is_batched: bool,
+    action: usize,
+    /// On the way to a place without a saved state: how many steps are left.
+    left: Option<u64>,
     gate: Arc<Gate<'p>>,
     initial: u32,
     marks: Places,
@@ -106,10 +122,18 @@ pub(super) struct Driver<'p> {
 
 impl<'p> Driver<'p> {
     /// A driver whose queries have to pass the gate.
-    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, gate: Arc<Gate<'p>>) -> Self {
+    pub(super) fn new(
+        problem: &'p Problem,
+        instance: Instance<'p>,
+        gate: Arc<Gate<'p>>,
+        is_batched: bool,
+    ) -> Self {
         Driver {
             problem,
             instance,
+            is_batched,
+            action: 0,
+            left: None,
             gate,
             initial: 0,
             marks: Places::default(),
@@ -169,6 +193,7 @@ impl<'p> Driver<'p> {
     pub(super) fn begin(&mut self, leaves: Arc<Places>) {
         self.marks.clear();
         self.leaves.clear();
+        self.left = None;
         self.old_leaves = leaves;
     }
 
@@ -188,7 +213,7 @@ impl<'p> Driver<'p> {
         self.instance.has_cache()
     }
 
-    /// Does what a walk asks. `None` if there is nothing to tell it. `label` gives the label of a cell.
+    /// Does what a walk asks. `label` gives the label of a cell.
     ///
     /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
     #[inline]
@@ -196,97 +221,126 @@ impl<'p> Driver<'p> {
         &mut self,
         ask: Ask,
         label: impl Fn(&[u16]) -> Option<u16>,
-    ) -> Result<Option<Verdict>, RunError> {
-        let verdict = match ask {
+    ) -> Result<Answer, RunError> {
+        let (place, action) = match ask {
+            Ask::Step { action, .. } => (None, action),
+            Ask::Return { marks, action, .. } => (Some((&self.marks, marks)), action),
+            Ask::Enter { leaf, action, .. } => (Some((&*self.old_leaves, leaf)), action),
+            Ask::Recall { place, action, .. } => (Some((&self.kept, place)), action),
             Ask::Reset { marks, initial } => {
                 self.marks.keep_first(marks);
                 self.initial = initial as u32;
                 self.traces += 1;
-                self.instance.reset(initial)?
-            }
-            Ask::Step { mark, action } => {
-                self.pass(action)?;
-                if mark {
-                    self.marks.save(&mut self.instance, self.initial)?;
-                }
-                self.instance.step(action)?
-            }
-            Ask::Return { marks, keep, action } => {
-                let mark = self.marks.places[marks];
-                self.initial = mark.initial;
-                match mark.state {
-                    Some((start, end)) => {
-                        let state = &self.marks.states[start..end];
-                        self.instance.restore(state, mark.initial as usize, mark.steps)?;
-                    }
-                    None => self.follow(mark.steps, label)?,
-                }
-                self.pass(action)?;
-                self.marks.keep_first(marks + usize::from(keep));
-                self.instance.step(action)?
-            }
-            Ask::Enter { leaf, mark, action } => {
-                let place = self.old_leaves.places[leaf];
-                self.initial = place.initial;
-                match place.state {
-                    Some((start, end)) => {
-                        let state = &self.old_leaves.states[start..end];
-                        self.instance.restore(state, place.initial as usize, place.steps)?;
-                    }
-                    None => self.follow(place.steps, label)?,
-                }
-                self.pass(action)?;
-                self.marks.clear();
-                if mark {
-                    self.marks.save(&mut self.instance, self.initial)?;
-                }
-                self.instance.step(action)?
-            }
-            Ask::Recall { marks, place, action } => {
-                let kept = self.kept.places[place];
-                self.initial = kept.initial;
-                match kept.state {
-                    Some((start, end)) => {
-                        let state = &self.kept.states[start..end];
-                        self.instance.restore(state, kept.initial as usize, kept.steps)?;
-                    }
-                    None => self.follow(kept.steps, label)?,
-                }
-                self.pass(action)?;
-                self.marks.keep_first(marks);
-                self.instance.step(action)?
+                let verdict = self.instance.reset(initial)?;
+                self.problem.cell(self.instance.observation(), &mut self.cell);
+                return Ok(Answer::Verdict(verdict));
             }
             Ask::Leave => {
                 self.leaves.save(&mut self.instance, self.initial)?;
-                return Ok(None);
+                return Ok(Answer::Nothing);
             }
             Ask::LeaveMark { marks, keep } => {
                 self.leaves.copy(&self.marks, marks);
                 self.marks.keep_first(marks + usize::from(keep));
-                return Ok(None);
+                return Ok(Answer::Nothing);
             }
             Ask::Keep { leaf } => {
                 self.leaves.copy(&self.old_leaves, leaf);
-                return Ok(None);
+                return Ok(Answer::Nothing);
             }
             Ask::LeaveKept { marks, place } => {
                 self.marks.keep_first(marks);
                 self.leaves.copy(&self.kept, place);
-                return Ok(None);
+                return Ok(Answer::Nothing);
             }
             Ask::Wait => {
                 self.leaves.push(0, 0);
-                return Ok(None);
+                return Ok(Answer::Nothing);
             }
-            Ask::Found { .. } | Ask::Done => return Ok(None),
+            Ask::Found { .. } | Ask::Done => return Ok(Answer::Nothing),
         };
+        if let Some((places, index)) = place {
+            let place = places.places[index];
+            self.initial = place.initial;
+            match place.state {
+                Some((start, end)) => {
+                    let state = &places.states[start..end];
+                    self.instance.restore(state, place.initial as usize, place.steps)?;
+                }
+                None => {
+                    if !self.follow(place.steps, label)? {
+                        return Ok(Answer::Later);
+                    }
+                }
+            }
+        }
+        self.pass(action)?;
+        if self.is_batched {
+            self.action = action;
+            return Ok(Answer::Later);
+        }
+        self.set_marks(ask)?;
+        let verdict = self.instance.step(action)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
-        Ok(Some(verdict))
+        Ok(Answer::Verdict(verdict))
+    }
+
+    /// The step that is to be made together with others: appends the state that it starts from, and returns
+    /// its action.
+    pub(super) fn asked(&mut self, states: &mut Vec<u8>) -> Result<usize, RunError> {
+        self.instance.save(states)?;
+        Ok(self.action)
+    }
+
+    /// What came of the step that was made together with others. The verdict is for the walk, unless the
+    /// step only led to where it wants to be.
+    pub(super) fn told(
+        &mut self,
+        ask: Ask,
+        state: &[u8],
+        observation: &[f64],
+        verdict: Verdict,
+    ) -> Result<Option<Verdict>, RunError> {
+        let is_on_the_way = self.left.is_some_and(|left| left > 0);
+        if is_on_the_way {
+            self.left = self.left.map(|left| left - 1);
+            self.replayed += 1;
+        } else {
+            self.left = None;
+            self.set_marks(ask)?;
+        }
+        let verdict = self.instance.accept(state, observation, verdict)?;
+        self.problem.cell(self.instance.observation(), &mut self.cell);
+        Ok((!is_on_the_way).then_some(verdict))
+    }
+
+    /// The error of the step that was to be made together with others.
+    pub(super) fn failed(&self, source: SystemError) -> RunError {
+        self.instance.failed(self.instance.steps() + 1, self.action, source)
+    }
+
+    /// Sets and drops marks before a step, as the walk asks.
+    #[inline]
+    fn set_marks(&mut self, ask: Ask) -> Result<(), RunError> {
+        match ask {
+            Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance, self.initial)?,
+            Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + usize::from(keep)),
+            Ask::Recall { marks, .. } => self.marks.keep_first(marks),
+            Ask::Enter { mark, .. } => {
+                self.marks.clear();
+                if mark {
+                    self.marks.save(&mut self.instance, self.initial)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// A step that was asked for will not be made. What to do instead, after the mark is set that would
     /// have been set: the place is a leaf of this round.
     pub(super) fn retract(&mut self, ask: Ask) -> Result<Ask, RunError> {
+        self.left = None;
         Ok(match ask {
             Ask::Step { mark, .. } => {
                 if mark {
@@ -313,18 +367,30 @@ impl<'p> Driver<'p> {
         if self.instance.is_ready(action)? { self.gate.pass() } else { self.gate.look() }
     }
 
-    /// Goes to a place by acting as the labels say.
-    fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<(), RunError> {
-        self.instance.reset(self.initial as usize)?;
-        for _ in 0..steps {
+    /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.
+    fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<bool, RunError> {
+        if self.left.is_none() {
+            self.instance.reset(self.initial as usize)?;
             self.problem.cell(self.instance.observation(), &mut self.cell);
+            self.left = Some(steps);
+        }
+        while self.left > Some(0) {
             let action = usize::from(label(&self.cell).unwrap_or_default());
             self.pass(action)?;
+            if self.is_batched {
+                self.action = action;
+                return Ok(false);
+            }
             let hits = self.instance.hits();
+            self.left = self.left.map(|left| left - 1);
             self.replayed += 1;
             self.instance.step(action)?;
             self.replayed_hits += self.instance.hits() - hits;
+            self.problem.cell(self.instance.observation(), &mut self.cell);
         }
-        Ok(())
+        if !self.is_batched {
+            self.left = None;
+        }
+        Ok(true)
     }
 }

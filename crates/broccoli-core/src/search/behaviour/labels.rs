@@ -7,8 +7,10 @@
 /// A cell's place in the table.
 pub(super) type Slot = usize;
 
-/// The most cells for which the table has one entry each (16 MiB).
+/// The most cells for which the table has one entry each (16 MiB); and if it is one of many tables that are
+/// to stay small together (4 KiB).
 const MOST_DENSE: usize = 1 << 22;
+const MOST_DENSE_OF_MANY: usize = 1 << 10;
 const EMPTY: u32 = 0;
 
 pub(super) struct Labels {
@@ -20,8 +22,9 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// No cell labelled; `thresholds` has the number of thresholds per dimension.
-    pub(super) fn new(thresholds: &[u16]) -> Self {
+    /// No cell labelled; `thresholds` has the number of thresholds per dimension. One of many is kept small.
+    pub(super) fn new(thresholds: &[u16], is_one_of_many: bool) -> Self {
+        let most = if is_one_of_many { MOST_DENSE_OF_MANY } else { MOST_DENSE };
         let mut cells = Some(1usize);
         let mut strides = Vec::new();
         for &count in thresholds {
@@ -29,8 +32,8 @@ impl Labels {
             cells = cells.and_then(|cells| cells.checked_mul(usize::from(count) + 1));
         }
         match cells {
-            Some(cells) if cells <= MOST_DENSE => Labels { strides, slots: vec![EMPTY; cells], used: 0 },
-            _ => Labels { strides: Vec::new(), slots: vec![EMPTY; 1024], used: 0 },
+            Some(cells) if cells <= most => Labels { strides, slots: vec![EMPTY; cells], used: 0 },
+            _ => Labels { strides: Vec::new(), slots: vec![EMPTY; 256], used: 0 },
         }
     }
 
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn dense_and_hashed_tables_say_what_a_list_says() {
         for thresholds in [[40, 40, 40], [5_000, 5_000, 5_000]] {
-            let mut labels = Labels::new(&thresholds);
+            let mut labels = Labels::new(&thresholds, false);
             assert_eq!(labels.strides.is_empty(), thresholds[0] == 5_000);
             let mut points: Vec<[u16; 3]> = Vec::new();
             let mut slots: Vec<Slot> = Vec::new();

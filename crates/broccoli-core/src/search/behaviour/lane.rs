@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Store;
-use super::driver::Driver;
+use super::driver::{Answer, Driver};
 use super::frontier::Frontier;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Ask, Incumbent, Job, Walk};
-use crate::problem::{Gate, Instance, Problem, RunError, StopReason};
+use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemError, Verdict};
 use crate::search::Behaviours;
 
 /// Why a lane has paused.
@@ -19,6 +19,8 @@ use crate::search::Behaviours;
 pub(super) enum Paused {
     /// It has made the queries it was given.
     Slice,
+    /// It waits for a step that is made together with others.
+    Asked,
     /// It has found a behaviour better than its incumbent, which is the incumbent now.
     Found { value: u64, size: Cost },
     /// The job is done, or all that is left of it is set aside.
@@ -71,10 +73,17 @@ pub(super) struct Lane<'p, S: Store> {
 }
 
 impl<'p, S: Store> Lane<'p, S> {
-    pub(super) fn new(problem: &'p Problem, instance: Instance<'p>, gate: Arc<Gate<'p>>) -> Self {
-        let driver = Driver::new(problem, instance, gate);
-        let mut walk = Walk::new(problem);
-        if driver.has_cache() {
+    /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
+    pub(super) fn new(
+        problem: &'p Problem,
+        instance: Instance<'p>,
+        gate: Arc<Gate<'p>>,
+        is_batched: bool,
+    ) -> Self {
+        let driver = Driver::new(problem, instance, gate, is_batched);
+        let mut walk = Walk::new(problem, is_batched);
+        // One of many lanes remembers nothing: together they would take too much memory.
+        if driver.has_cache() || is_batched {
             walk.close_memory();
         }
         Lane { driver, walk, ask: Ask::Done, is_told: false, next: None, stopped: None }
@@ -102,21 +111,16 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Goes on for so many transitions, or until there is something to say.
     pub(super) fn advance(&mut self, transitions: u64) -> Result<Paused, RunError> {
-        let end = self.driver.transitions() + transitions;
+        let end = self.driver.transitions().saturating_add(transitions);
         if std::mem::take(&mut self.is_told) {
             self.ask = self.walk.resume();
         }
         loop {
             let walk = &self.walk;
             self.ask = match self.driver.answer(self.ask, |cell| walk.label(cell)) {
-                Ok(Some(verdict)) => {
-                    let ask = self.walk.tell(verdict, self.driver.cell());
-                    if self.walk.wants_place() {
-                        self.keep_place()?;
-                    }
-                    ask
-                }
-                Ok(None) => match self.ask {
+                Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
+                Ok(Answer::Later) => return Ok(Paused::Asked),
+                Ok(Answer::Nothing) => match self.ask {
                     Ask::Found { value, size } => {
                         self.is_told = true;
                         return Ok(Paused::Found { value, size });
@@ -138,6 +142,34 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
+    /// Tells the walk, and keeps the present place for it if it wants that.
+    #[inline]
+    fn tell(&mut self, verdict: Verdict) -> Result<Ask, RunError> {
+        let ask = self.walk.tell(verdict, self.driver.cell());
+        if self.walk.wants_place() {
+            self.keep_place()?;
+        }
+        Ok(ask)
+    }
+
+    /// The step it waits for: appends the state that it starts from, and returns its action.
+    pub(super) fn asked(&mut self, states: &mut Vec<u8>) -> Result<usize, RunError> {
+        self.driver.asked(states)
+    }
+
+    /// What came of the step it waited for.
+    pub(super) fn told(
+        &mut self,
+        state: &[u8],
+        observation: &[f64],
+        verdict: Verdict,
+    ) -> Result<(), RunError> {
+        if let Some(verdict) = self.driver.told(self.ask, state, observation, verdict)? {
+            self.ask = self.tell(verdict)?;
+        }
+        Ok(())
+    }
+
     /// Keeps the present place for the walk, unless there are too many.
     #[cold]
     fn keep_place(&mut self) -> Result<(), RunError> {
@@ -146,6 +178,11 @@ impl<'p, S: Store> Lane<'p, S> {
             self.walk.close_memory();
         }
         Ok(())
+    }
+
+    /// The error of the step it waited for.
+    pub(super) fn failed(&self, source: SystemError) -> RunError {
+        self.driver.failed(source)
     }
 
     /// Sets aside all that is left to do. It takes no query; the lane is done as soon as it goes on.
@@ -198,9 +235,19 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.improve(incumbent);
     }
 
+    /// Whether it has found a behaviour that it has not told yet.
+    pub(super) fn has_found(&self) -> bool {
+        matches!(self.ask, Ask::Found { .. })
+    }
+
     /// The walk, to look at.
     pub(super) fn walk(&self) -> &Walk<S> {
         &self.walk
+    }
+
+    /// Counts transitions there from now on; what it has counted so far is there instead.
+    pub(super) fn swap_transitions(&mut self, transitions: &mut Transitions) {
+        self.walk.swap_transitions(transitions);
     }
 
     /// The transitions counted since they were last taken.

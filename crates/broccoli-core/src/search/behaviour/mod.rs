@@ -16,6 +16,8 @@
 //! | [`driver`] | does on a system what the machine asks |
 //! | [`lane`] | a walk and its driver, run a number of queries at a time |
 //! | [`crew`] | several lanes on one round, in threads |
+//! | [`batch`] | many lanes in one thread, whose steps are made together |
+//! | [`worker`] | a lane alone, or a batch |
 //! | [`passes`], [`scout`] | which rounds there are |
 //! | [`saved`] | what is left of a search, to be written down |
 //! | [`transitions`] | counts what was asked for |
@@ -29,6 +31,7 @@
 //! initial states there is a canonical pass at the end: the first solution of a walk that knows value
 //! and size.
 
+mod batch;
 mod bounds;
 mod crew;
 mod driver;
@@ -44,6 +47,7 @@ mod scout;
 mod transitions;
 mod version_space;
 mod walk;
+mod worker;
 
 use self::bounds::{Arena, Inline};
 pub(super) use self::lane::Counts;

@@ -1,6 +1,5 @@
 //! Which rounds a search consists of.
 
-use std::sync::Arc;
 use std::thread::Scope;
 
 use serde::{Deserialize, Serialize};
@@ -9,15 +8,16 @@ use super::Options;
 use super::bounds::Store;
 use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
 use super::frontier::Frontier;
-use super::lane::{Counts, Lane};
+use super::lane::Counts;
 use super::realise::{Labelled, smallest_tree};
 use super::saved::{Saved, SavedPart};
 use super::scout::Scout;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
+use super::worker::{Makings, Worker};
 use crate::problem::cache::Shared;
-use crate::problem::{Gate, Instance, Objective, Problem, RunError, SystemFactory};
+use crate::problem::{Objective, Problem, RunError, SystemFactory};
 use crate::search::progress::Progress;
 use crate::tree::Tree;
 
@@ -28,8 +28,6 @@ const CUT_GROWTH: (u64, u64) = (5, 4);
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
-/// How many queries a worker makes at least before it shares out what is left of its task.
-const LEAST_TASK: u64 = 512;
 /// The canonical pass is cut into so many subproblems, at least.
 const CANONICAL_PARTS: usize = 64;
 
@@ -55,11 +53,9 @@ enum Relief {
 /// The passes of one search.
 pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     problem: &'p Problem,
-    factory: &'p dyn SystemFactory,
+    makings: Makings<'p>,
     options: &'s Options,
     progress: &'s mut Progress<'o>,
-    gate: Arc<Gate<'p>>,
-    cache: Option<Shared>,
     crew: &'s Crew,
     scope: &'s Scope<'s, 'e>,
     has_threads: bool,
@@ -85,7 +81,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         progress: &mut Progress<'o>,
         saved: Option<Saved>,
     ) -> Result<(), RunError> {
-        let crew = Crew::new(problem, options.threads, LEAST_TASK.min(options.threads_after));
+        let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
+        let makings = Makings { problem, factory, gate: progress.gate(), cache };
+        let crew = makings.crew(options.threads, options.threads_after);
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
         if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {
             crew.tell(best, false);
@@ -93,9 +91,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             let size = Cost::try_from(size).unwrap_or(Cost::MAX);
             crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
         }
-        let gate = progress.gate();
-        let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
-        let mut lane = Lane::<S>::new(problem, instance(problem, factory, &cache, &gate)?, Arc::clone(&gate));
+        let mut worker = makings.worker::<S>(0)?;
         let ended = std::thread::scope(|scope| {
             let has_several = problem.initial_states().len() > 1;
             let first = match problem.objective() {
@@ -106,11 +102,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             let saved = saved.as_ref();
             let mut passes = Passes::<S> {
                 problem,
-                factory,
+                makings,
                 options,
                 progress,
-                gate,
-                cache,
                 crew: &crew,
                 scope,
                 has_threads: false,
@@ -122,7 +116,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 relief: None,
                 transitions_before: saved.map(|saved| saved.transitions.clone()).unwrap_or_default(),
             };
-            let ended = passes.search(&mut lane, left);
+            let ended = passes.search(&mut worker, left);
             crew.dismiss();
             passes.report();
             ended
@@ -141,7 +135,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         ended
     }
 
-    fn search(&mut self, lane: &mut Lane<'p, S>, left: Option<Vec<(Key, Part)>>) -> Result<(), RunError> {
+    fn search(&mut self, worker: &mut Worker<'p, S>, left: Option<Vec<(Key, Part)>>) -> Result<(), RunError> {
         match left {
             None => self.begin(self.root()),
             Some(left) => {
@@ -150,7 +144,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             }
         }
         loop {
-            let next = self.round(lane)?;
+            let next = self.round(worker)?;
             match self.after(next) {
                 None => return Ok(()),
                 Some((stage, left)) => {
@@ -192,10 +186,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     }
 
     /// Goes through one round; returns what is left for the next one.
-    fn round(&mut self, lane: &mut Lane<'p, S>) -> Result<Frontier, RunError> {
+    fn round(&mut self, worker: &mut Worker<'p, S>) -> Result<Frontier, RunError> {
         let crew = self.crew;
         loop {
-            let next = crew.work(lane, &mut || self.look());
+            let next = worker.work(crew, &mut || self.look());
             self.report();
             match next {
                 Ok(Some(next)) => {
@@ -228,7 +222,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     /// Gives back half of the cache's memory, or more. All that it knew is forgotten.
     fn shrink_cache(&mut self) {
         self.relief = None;
-        let Some(cache) = &self.cache else { return };
+        let Some(cache) = &self.makings.cache else { return };
         cache.lock().shrink();
         // Places were known by nodes of the cache. Now they are only known by their labels.
         let relieve = |(key, part): (Key, Part)| {
@@ -397,7 +391,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     /// set aside.
     fn look_at_memory(&mut self) {
         let (old, next) = self.crew.leaf_bytes();
-        let cache = self.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
+        let cache = self.makings.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
         let is_over = self.options.memory.is_some_and(|most| copies * (old + next) + cache > most);
@@ -420,10 +414,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     fn start_threads(&mut self) {
         self.has_threads = true;
         for number in 1..self.options.threads {
-            let (problem, factory, crew) = (self.problem, self.factory, self.crew);
-            let (gate, cache) = (Arc::clone(&self.gate), self.cache.clone());
-            self.scope.spawn(move || match instance(problem, factory, &cache, &gate) {
-                Ok(instance) => crew.serve(number, &mut Lane::<S>::new(problem, instance, gate)),
+            let (makings, crew) = (self.makings.clone(), self.crew);
+            self.scope.spawn(move || match makings.worker::<S>(number) {
+                Ok(mut worker) => worker.serve(crew),
                 Err(error) => crew.fail(error),
             });
         }
@@ -437,10 +430,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         if share == 0 || is_found {
             return Ok(()); // the main walk is in its last round and knows better
         }
+        if self.makings.rows().is_some() {
+            return Ok(()); // many lanes side by side find good solutions early themselves
+        }
         let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
         if self.scout.is_none() {
-            let instance = instance(self.problem, self.factory, &self.cache, &self.gate)?;
-            let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate));
+            let lane = self.makings.lane()?;
             let dimensions = self.problem.dimensions().len();
             let (objective, gap) = (self.problem.objective(), self.progress.gap());
             self.scout = Some(Scout::new(lane, dimensions, objective, gap, self.crew));
@@ -464,19 +459,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 self.progress.tell_improved(value, u64::from(size), &tree);
             }
         }
-    }
-}
-
-/// A system, with the cache if there is one.
-fn instance<'p>(
-    problem: &'p Problem,
-    factory: &dyn SystemFactory,
-    cache: &Option<Shared>,
-    gate: &Arc<Gate<'p>>,
-) -> Result<Instance<'p>, RunError> {
-    match cache {
-        None => Instance::new(problem, factory),
-        Some(cache) => Instance::cached(problem, factory, cache.clone(), Arc::clone(gate)),
     }
 }
 

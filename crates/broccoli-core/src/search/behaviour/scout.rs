@@ -37,6 +37,7 @@ impl<'p, S: Store> Scout<'p, S> {
         while self.nodes < most && self.lane.transitions() < transitions && self.lane.stopped().is_none() {
             match self.lane.advance(transitions - self.lane.transitions())? {
                 Paused::Slice => {}
+                Paused::Asked => break,
                 Paused::Found { value, size } => {
                     let labels = Some(self.lane.walk().labels());
                     crew.tell(Found { value, size, key: elsewhere(), labels, own_steps: 0 }, false);

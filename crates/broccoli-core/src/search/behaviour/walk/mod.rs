@@ -179,8 +179,8 @@ pub(super) struct Walk<S: Store> {
 }
 
 impl<S: Store> Walk<S> {
-    /// A walk with nothing to do yet.
-    pub(super) fn new(problem: &Problem) -> Self {
+    /// A walk with nothing to do yet. One of many takes little memory.
+    pub(super) fn new(problem: &Problem, is_one_of_many: bool) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
@@ -191,7 +191,7 @@ impl<S: Store> Walk<S> {
             job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
             incumbent: None,
             is_suspended: false,
-            labels: Labels::new(&thresholds),
+            labels: Labels::new(&thresholds, is_one_of_many),
             leaves: Leaves::new(thresholds.len()),
             old_leaves: Arc::new(Leaves::new(thresholds.len())),
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
@@ -285,6 +285,16 @@ impl<S: Store> Walk<S> {
         self.retract(Some(&cell));
     }
 
+    /// About how many steps the present behaviour has made, in all its traces.
+    pub(super) fn length(&self) -> u64 {
+        self.at.worst.saturating_mul(u64::from(self.at.trace)).saturating_add(self.at.steps)
+    }
+
+    /// Whether there is something left to do but to go on with the present behaviour.
+    pub(super) fn has_more(&self) -> bool {
+        !self.frames.is_empty() || !self.agenda.is_empty()
+    }
+
     pub(super) fn dimensions(&self) -> usize {
         self.leaves.dimensions()
     }
@@ -373,6 +383,11 @@ impl<S: Store> Walk<S> {
     /// The share of the whole walk that has ended.
     pub(super) fn ended(&self) -> f64 {
         self.ended
+    }
+
+    /// Counts transitions there from now on; what it has counted so far is there instead.
+    pub(super) fn swap_transitions(&mut self, transitions: &mut Transitions) {
+        std::mem::swap(&mut self.transitions, transitions);
     }
 
     /// The transitions counted since they were last taken.
