@@ -4,6 +4,9 @@ A CartPole in plain Python is searched, as a function of its state, with snapsho
 NumPy array. Its `step` is then called as often on its own, along runs with random actions. What a query
 costs beyond that is the difference, in processor time, and everything is in it: the engine, keeping states
 and coming back to them. The best of several rounds counts, because the machine may have other things to do.
+
+Then the same problem, and another in which the goal is to be reached, with a CartPole in NumPy that makes many
+steps at a time: how many times as many queries a second that is.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ import random
 import time
 from typing import Any
 
+import numpy as np
+
 import broccoli
 from broccoli import Verdict
 
 Four = tuple[float, float, float, float]
 THETA = 24 * math.pi / 360
 ROUNDS = 5
+RIGHT = 1.0
 STEPS = 200_000
 PROBLEM: dict[str, Any] = {
     "dimensions": {
@@ -90,17 +96,36 @@ class Array:
 
     def reset(self, initial: Four) -> tuple[Any, Any, Verdict]:
         """Start."""
-        import numpy as np
-
         state = np.array(initial)
         return state, state, Verdict.RUNNING
 
     def step(self, state: Any, force: float) -> tuple[Any, Any, Verdict]:
         """Go on."""
-        import numpy as np
-
         state = np.array(move(tuple(state.tolist()), force))
         return state, state, judge(state)
+
+
+class Batch:
+    """Many states, one a row."""
+
+    def reset(self, initial: Four) -> tuple[Four, Four, Verdict]:
+        """Start."""
+        return initial, initial, Verdict.RUNNING
+
+    def step_batch(self, states: Any, forces: Any) -> tuple[Any, Any, Any]:
+        """Go on."""
+        before = states.T
+        _, x_dot, theta, theta_dot = before
+        sin, cos = np.sin(theta), np.cos(theta)
+        temp = (forces + 0.05 * (theta_dot * theta_dot) * sin) / 1.1
+        theta_acc = (9.8 * sin - cos * temp) / (0.5 * (4.0 / 3.0 - 0.1 * (cos * cos) / 1.1))
+        x_acc = temp - 0.05 * theta_acc * cos / 1.1
+        after = before + 0.02 * np.array([x_dot, x_acc, theta_dot, theta_acc])
+        return after.T, after.T, self.judge(after)
+
+    def judge(self, after: Any) -> Any:
+        """Tell whether the poles are still up."""
+        return 2 * ((np.abs(after[0]) > 2.4) | (np.abs(after[2]) > THETA))
 
 
 def alone(system: Any) -> float:
@@ -117,25 +142,60 @@ def alone(system: Any) -> float:
     return (time.process_time() - began) / STEPS
 
 
-def searched(system: type) -> float:
-    """Return the seconds of a query in a search."""
-    problem = broccoli.Problem(system, **PROBLEM)
-    began = time.process_time()
-    outcome = problem.solve()
-    took = time.process_time() - began
-    assert outcome.value == broccoli.synthesize("cartpole").value
+def queries(outcome: broccoli.Outcome) -> int:
+    """Return how many steps a search has made in all."""
     s = outcome.statistics
-    return took / (s.queries + s.queries_canonical + s.queries_replayed + s.queries_confirming)
+    return s.queries + s.queries_canonical + s.queries_replayed + s.queries_confirming
+
+
+def searched(system: type, **given: Any) -> tuple[float, broccoli.Outcome]:
+    """Return the seconds of a query in a search, and its outcome."""
+    problem = broccoli.Problem(system, **{**PROBLEM, **given})
+    began = time.process_time()
+    outcome = problem.solve(batch_size=1024)
+    return (time.process_time() - began) / queries(outcome), outcome
+
+
+class Rightwards(Function):
+    """The cart is to get to the right, with the pole up."""
+
+    def step(self, state: Four, force: float) -> tuple[Four, Four, Verdict]:
+        """Go on."""
+        state, seen, verdict = super().step(state, force)
+        return state, seen, Verdict.SATISFIED if state[0] >= RIGHT else verdict
+
+
+class BatchRightwards(Batch):
+    """The same, many at a time."""
+
+    def judge(self, after: Any) -> Any:
+        """Tell which carts are there."""
+        return np.where(after[0] >= RIGHT, 1, super().judge(after))
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Measure, and print two tables."""
     print(f"{'':10} {'step alone':>12} {'in a search':>12} {'difference':>12}")
     for system in (Function, Stateful, Array):
         step = min(alone(system()) for _ in range(ROUNDS))
-        query = min(searched(system) for _ in range(ROUNDS))
+        runs = [searched(system) for _ in range(ROUNDS)]
+        assert all(outcome.value == broccoli.synthesize("cartpole").value for _, outcome in runs)
+        query = min(seconds for seconds, _ in runs)
         print(
             f"{system.__name__:10} {step * 1e9:9.0f} ns {query * 1e9:9.0f} ns {(query - step) * 1e9:9.0f} ns"
+        )
+    print(f"\n{'':10} {'one by one':>18} {'in batches':>18} {'a second':>10}")
+    pairs: list[tuple[str, type, type, dict[str, Any]]] = [
+        ("survive", Function, Batch, {}),
+        ("reach", Rightwards, BatchRightwards, {"objective": "reach", "horizon": 500}),
+    ]
+    for name, one, many, given in pairs:
+        took = [[searched(system, **given) for _ in range(ROUNDS)] for system in (one, many)]
+        (scalar, first), (batch, second) = (min(runs, key=lambda run: run[0]) for runs in took)
+        assert (first.value, first.tree) == (second.value, second.tree)
+        print(
+            f"{name:10} {queries(first):9} {scalar * 1e9:5.0f} ns {queries(second):9} {batch * 1e9:5.0f} ns "
+            f"{scalar / batch:8.1f} x"
         )
 
 

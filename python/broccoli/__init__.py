@@ -14,9 +14,10 @@ from broccoli.policy import Policy
 from broccoli.predicates import Predicates
 from broccoli.problem import Problem, synthesize
 from broccoli.searching import Search
-from broccoli.systems import FunctionSystem, StatefulSystem, Verdict
+from broccoli.systems import BatchSystem, FunctionSystem, StatefulSystem, Verdict
 
 __all__ = [
+    "BatchSystem",
     "FunctionSystem",
     "Improvement",
     "Outcome",

@@ -131,6 +131,7 @@ class Options(TypedDict):
     first: bool
     start: Tree | None
     threads: int
+    batch_size: int
     checkpoint: tuple[Path, str] | None
 
 @type_check_only

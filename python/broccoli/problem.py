@@ -24,7 +24,7 @@ class Problem:
 
     `system` is the name of a built-in environment (`broccoli.environments()`), the id of a Gymnasium
     environment, such an environment or a function that makes one, or a system of your own (see
-    `FunctionSystem` and `StatefulSystem`).
+    `FunctionSystem`, `StatefulSystem` and `BatchSystem`).
 
     - `thresholds`: how many, `Predicates`, or a list of thresholds; for all dimensions, or one per
       dimension in a sequence or by name or index in a dict (others then get none).
@@ -173,6 +173,7 @@ class Problem:
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
+        batch_size: int = 128,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: bool = False,
         on_improvement: Callable[[Improvement], object] | None = None,
@@ -187,6 +188,7 @@ class Problem:
             any_optimal=any_optimal,
             start=start,
             threads=threads,
+            batch_size=batch_size,
             checkpoint=checkpoint,
         ).run(on_improvement, progress)
 
@@ -201,6 +203,7 @@ class Problem:
         any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
+        batch_size: int = 128,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Search:
         """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
@@ -219,6 +222,7 @@ class Problem:
             "first": first,
             "start": start.tree if isinstance(start, Policy) else start,
             "threads": threads,
+            "batch_size": _at_least(1, "batch_size", batch_size),
             "checkpoint": None if checkpoint is None else (_file(checkpoint), self._identity()),
         }
         return Search(self._data, self._source.native, self.policy, options, self._source.initial)
@@ -291,6 +295,7 @@ def synthesize(
     any_optimal: bool = False,
     start: _broccoli.Tree | Policy | None = None,
     threads: int = 1,
+    batch_size: int = 128,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
     on_improvement: Callable[[Improvement], object] | None = None,
@@ -307,6 +312,7 @@ def synthesize(
     - `start`: a tree to start from.
     - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
       unless they release the interpreter's lock.
+    - `batch_size`: how many steps a system with `step_batch` makes at a time, at most.
     - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it
       is there already, the search goes on from it; it is removed when there is nothing left to do.
     - `progress`: show progress with tqdm, if it is installed; else log it.
@@ -341,6 +347,7 @@ def synthesize(
         any_optimal=any_optimal,
         start=start,
         threads=threads,
+        batch_size=batch_size,
         checkpoint=checkpoint,
         progress=progress,
         on_improvement=on_improvement,

@@ -5,6 +5,8 @@
 //! search without the interpreter's lock (`search`), and takes the lock for each query of a system that
 //! is written in Python (`system`). `broccoli/_broccoli.pyi` is its documentation for Python.
 
+mod arrays;
+mod batch;
 mod checkpoint;
 mod problem;
 mod search;

@@ -18,6 +18,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::batch::Batched;
 use crate::checkpoint::File;
 use crate::problem::{ProblemData, chosen, wrong};
 use crate::system::PythonSystem;
@@ -69,6 +70,19 @@ impl<'a> BlackBox<'a> {
             BlackBox::Environment(environment) => environment,
             BlackBox::Python(system) => *system,
         }
+    }
+
+    /// The same in batches of up to so many steps, if it makes many steps at a time.
+    fn batched(&self, rows: NonZeroUsize) -> Option<Batched<'a>> {
+        match *self {
+            BlackBox::Python(system) if system.is_batch() => Some(Batched { system, rows }),
+            _ => None,
+        }
+    }
+
+    /// Whether a query takes so long that there is time to look at the clock.
+    fn is_slow(&self) -> bool {
+        matches!(self, BlackBox::Python(system) if !system.is_batch())
     }
 
     /// The failure, with the user's exception if there was one.
@@ -123,6 +137,7 @@ pub struct Options {
     first: bool,
     start: Option<Py<Tree>>,
     threads: NonZeroUsize,
+    batch_size: NonZeroUsize,
     /// The file for checkpoints, and what it is about.
     checkpoint: Option<(PathBuf, String)>,
 }
@@ -199,9 +214,10 @@ pub fn search(
     on_event: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let black_box = BlackBox::of(system, problem.core())?;
-    let factory = black_box.factory();
+    let batched = black_box.batched(options.batch_size);
+    let factory = batched.as_ref().map_or(black_box.factory(), |batched| batched as &dyn SystemFactory);
     let core = problem.core();
-    let clock = Clock::new(stopper, options.time_limit()?, matches!(black_box, BlackBox::Python(_)));
+    let clock = Clock::new(stopper, options.time_limit()?, black_box.is_slow());
     let mut watch = Watch::new(problem, &clock, on_event);
     let engine = options.engine()?;
     let mut file = options.checkpoint.map(|(path, system)| File::new(path, system));
@@ -333,7 +349,7 @@ pub fn explain(
 ) -> PyResult<(Vec<usize>, Vec<usize>, bool)> {
     let black_box = BlackBox::of(system, problem.core())?;
     let factory = black_box.factory();
-    let clock = Clock::new(stopper, None, matches!(black_box, BlackBox::Python(_)));
+    let clock = Clock::new(stopper, None, black_box.is_slow());
     let core = problem.core();
     let chosen = py.detach(|| blame(core, factory, queries, Some(&clock)));
     match clock.take_raised() {

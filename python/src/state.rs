@@ -3,11 +3,13 @@
 //! Bytes rather than references: a search drops states without a word, and a system that changes its state
 //! in place cannot spoil what was saved. Floats go straight into bytes, everything else through `pickle`.
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyFloat, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyFloat, PyTuple};
+
+use crate::arrays::vector;
 
 const FLOATS: u8 = 0;
 const BYTES: u8 = 1;
@@ -32,11 +34,9 @@ pub fn write(state: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<()> {
         bytes.extend_from_slice(raw.as_bytes());
         return Ok(());
     }
-    if is_vector(state)? {
+    if let Some(vector) = vector(state)? {
         bytes.push(ARRAY);
-        bytes.extend_from_slice(
-            state.call_method0(intern!(state.py(), "tobytes"))?.cast::<PyBytes>()?.as_bytes(),
-        );
+        bytes.extend(vector.try_readonly()?.as_array().iter().flat_map(|value| value.to_le_bytes()));
         return Ok(());
     }
     let pickled = pickle(state.py())?.call_method1("dumps", (state, 5))?;
@@ -54,32 +54,13 @@ pub fn read<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         }
         Some((&BYTES, rest)) => Ok(PyBytes::new(py, rest).into_any()),
         Some((&ARRAY, rest)) => {
-            let numpy = py.import(intern!(py, "numpy"))?;
-            // What `frombuffer` gives cannot be written to.
-            numpy
-                .call_method1(intern!(py, "frombuffer"), (PyBytes::new(py, rest),))?
-                .call_method0(intern!(py, "copy"))
+            let (words, _) = rest.as_chunks::<8>();
+            let values = words.iter().map(|&word| f64::from_le_bytes(word));
+            Ok(PyArray1::from_iter(py, values).into_any())
         }
         Some((&PICKLE, rest)) => pickle(py)?.call_method1("loads", (PyBytes::new(py, rest),)),
         _ => Err(PyValueError::new_err("not a saved state")),
     }
-}
-
-/// Whether a state is a one-dimensional NumPy array of float64.
-fn is_vector(state: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (py, kind) = (state.py(), state.get_type());
-    let is_array = match NDARRAY.get(py) {
-        Some(ndarray) => kind.is(ndarray),
-        None if kind.fully_qualified_name()? == "numpy.ndarray" => {
-            let _ = NDARRAY.set(py, kind.unbind());
-            true
-        }
-        None => false,
-    };
-    Ok(is_array
-        && state.getattr(intern!(py, "ndim"))?.extract::<usize>()? == 1
-        && state.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "str"))?.eq("<f8")?)
 }
 
 fn pickle(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {

@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory, Verdict};
+use broccoli_core::problem::{
+    BatchSystem, ComeBack, InitialState, Reply, Row, System, SystemError, SystemFactory, Verdict,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 
+use crate::arrays::read_vector;
+use crate::batch::Rows;
 use crate::state;
 
 /// How to make systems in Python, and what they are given.
@@ -15,11 +19,11 @@ pub struct PythonSystem {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub struct Shared {
     make: Py<PyAny>,
     kind: Kind,
-    actions: Vec<Py<PyAny>>,
-    initial: Vec<Py<PyAny>>,
+    pub actions: Vec<Py<PyAny>>,
+    pub initial: Vec<Py<PyAny>>,
     /// Running, satisfied, violated.
     verdicts: (Py<PyAny>, Py<PyAny>, Py<PyAny>),
     raised: Mutex<Option<Raised>>,
@@ -34,6 +38,8 @@ enum Kind {
     Snapshot,
     /// `step(action) -> (observation, verdict)` only.
     Replay,
+    /// `step_batch(states, actions) -> (states, observations, verdicts)`, on arrays.
+    Batch,
 }
 
 /// An exception of the user's, and how to get there: from this state, or from reset, with these actions.
@@ -57,6 +63,7 @@ impl PythonSystem {
             "function" => Kind::Function,
             "snapshot" => Kind::Snapshot,
             "replay" => Kind::Replay,
+            "batch" => Kind::Batch,
             other => return Err(PyValueError::new_err(format!("there is no kind {other:?} of system"))),
         };
         let raised = Mutex::default();
@@ -69,10 +76,26 @@ impl PythonSystem {
     pub fn take_raised(&self) -> Option<Raised> {
         self.shared.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+
+    /// Whether it makes many steps at a time.
+    pub fn is_batch(&self) -> bool {
+        self.shared.kind == Kind::Batch
+    }
+
+    /// Makes one that does.
+    pub fn make_rows(&self) -> Result<Box<dyn BatchSystem>, SystemError> {
+        let shared = Arc::clone(&self.shared);
+        let made = Python::attach(|py| Rows::new(py, shared, &self.shared.make.bind(py).call0()?));
+        let rows = made.map_err(|error| self.shared.keep(error, None, Vec::new()))?;
+        Ok(Box::new(rows))
+    }
 }
 
 impl SystemFactory for PythonSystem {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
+        if self.is_batch() {
+            return Ok(Box::new(Row::new(self.make_rows()?)));
+        }
         let shared = Arc::clone(&self.shared);
         let made = Python::attach(|py| {
             let system = shared.make.bind(py).call0()?;
@@ -100,7 +123,7 @@ impl SystemFactory for PythonSystem {
 
 impl Shared {
     /// Keeps an exception to be raised again at the end of the search.
-    fn keep(&self, error: PyErr, state: Option<Py<PyAny>>, actions: Vec<Py<PyAny>>) -> SystemError {
+    pub fn keep(&self, error: PyErr, state: Option<Py<PyAny>>, actions: Vec<Py<PyAny>>) -> SystemError {
         let message = error.to_string();
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.get_or_insert(Raised { error, state, actions });
@@ -108,7 +131,7 @@ impl Shared {
     }
 
     /// Reads a verdict: one of the enumeration, or its name.
-    fn verdict(&self, verdict: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    pub fn verdict(&self, verdict: &Bound<'_, PyAny>) -> PyResult<Verdict> {
         let (running, satisfied, violated) = &self.verdicts;
         if verdict.is(running) {
             return Ok(Verdict::Running);
@@ -131,7 +154,7 @@ impl Shared {
 }
 
 /// What a system is given, by its place in the list.
-fn item(list: &[Py<PyAny>], place: usize) -> PyResult<&Py<PyAny>> {
+pub fn item(list: &[Py<PyAny>], place: usize) -> PyResult<&Py<PyAny>> {
     list.get(place).ok_or_else(|| PyValueError::new_err("the problem is not that of this system"))
 }
 
@@ -212,7 +235,7 @@ impl System for Running {
         match self.shared.kind {
             Kind::Function => ComeBack::Clone,
             Kind::Snapshot => ComeBack::Snapshot,
-            Kind::Replay => ComeBack::Replay,
+            Kind::Replay | Kind::Batch => ComeBack::Replay,
         }
     }
 
@@ -266,6 +289,8 @@ pub fn read_numbers(observation: &Bound<'_, PyAny>, numbers: &mut [f64]) -> PyRe
         fill(tuple.iter(), numbers)
     } else if let Ok(list) = observation.cast::<PyList>() {
         fill(list.iter(), numbers)
+    } else if read_vector(observation, numbers)? {
+        Ok(())
     } else if let Some(list) = observation.getattr_opt(pyo3::intern!(observation.py(), "tolist"))? {
         let list = list.call0()?;
         match list.cast::<PyList>() {

@@ -176,7 +176,6 @@ def test_acrobot_with_three_actions(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_lunar_lander_by_replay(caplog: pytest.LogCaptureFixture) -> None:
     """A small problem end to end, where nothing but replay works."""
-    pytest.importorskip("Box2D")
     given: dict[str, Any] = {
         "thresholds": {"y_dot": [-0.4, -0.2], "angle": [0.0]},
         "seeds": [0, 1],

@@ -23,7 +23,6 @@ INVERTED: dict[str, Any] = {
 
 def test_inverted_pendulum_of_mujoco(caplog: pytest.LogCaptureFixture) -> None:
     """A small problem end to end, from seeds and from explicit states, by the integration state."""
-    pytest.importorskip("mujoco")
     for start in ({"seeds": [0, 1]}, {"initial": [[0.0, 0.05, 0.0, 0.0]]}):
         with caplog.at_level(logging.INFO, logger="broccoli"):
             outcome = broccoli.synthesize("InvertedPendulum-v5", **INVERTED, **start)
@@ -35,7 +34,8 @@ def test_inverted_pendulum_of_mujoco(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_evaluate_policy_of_stable_baselines() -> None:
     """It takes the policy for a model, and finds the value that was proved."""
-    evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
+    from stable_baselines3.common import evaluation
+
     outcome = broccoli.synthesize("CartPole-v1", thresholds=6, seeds=[3], objective="survive", horizon=500)
     env = gymnasium.make("CartPole-v1")
 

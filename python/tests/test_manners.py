@@ -202,7 +202,6 @@ def test_progress(
     capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With tqdm a bar on standard error, without it a log."""
-    pytest.importorskip("tqdm")
     broccoli.synthesize("mountain-car", progress=True)
     assert "value=104" in capfd.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)

@@ -9,6 +9,7 @@ import pickle
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from hypothesis import given
@@ -141,7 +142,6 @@ def evaluate(policy: Any, env: Any, episodes: int) -> list[float]:
 
 def test_predict_follows_the_protocol_of_stable_baselines() -> None:
     """The value that was proved is the least reward of the episodes; the package itself: see test_long."""
-    gymnasium = pytest.importorskip("gymnasium")
     outcome = broccoli.synthesize(
         "CartPole-v1", thresholds=4, seeds=range(3), objective="survive", horizon=200
     )

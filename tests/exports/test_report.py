@@ -18,13 +18,11 @@ PROGRAM = os.environ.get("BROCCOLI", "broccoli")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SCREENSHOTS = Path(os.environ.get("BROCCOLI_SCREENSHOTS", "."))
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is missing")
-
 
 @pytest.fixture(scope="session")
 def page() -> Iterator[Page]:
     """Return a browser's page."""
-    assert CHROMIUM
+    assert CHROMIUM, "Chromium is missing"
     with Page(CHROMIUM) as page:
         yield page
 
