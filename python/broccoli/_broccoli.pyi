@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
+from broccoli.searching import Options
+
 __all__ = [
     "ProblemData",
     "PythonSystem",
@@ -118,21 +120,6 @@ class FailureData(TypedDict):
     step: int | None
     state: Any
     actions: list[Any]
-
-@type_check_only
-class Options(TypedDict):
-    """How to search, and when to stop."""
-
-    engine: str
-    any_optimal: bool
-    time_limit: float | None
-    query_limit: int | None
-    gap: float
-    first: bool
-    start: Tree | None
-    threads: int
-    batch_size: int
-    checkpoint: tuple[Path, str] | None
 
 @type_check_only
 class StatisticsData(TypedDict):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from broccoli import _broccoli
 
-Range: TypeAlias = "tuple[float | None, float | None]"
+Range: TypeAlias = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Predicates:
             raise ValueError(msg) from None
 
 
-Spec: TypeAlias = "int | Predicates | Sequence[float] | None"
-Thresholds: TypeAlias = "Spec | Sequence[Spec] | Mapping[str | int, Spec]"
+Spec: TypeAlias = int | Predicates | Sequence[float] | None
+Thresholds: TypeAlias = Spec | Sequence[Spec] | Mapping[str | int, Spec]
 
 
 def resolve(

@@ -12,7 +12,7 @@ from broccoli import _broccoli, _gymnasium, systems
 from broccoli.outcome import Improvement, Outcome, Trace
 from broccoli.policy import Policy
 from broccoli.predicates import Thresholds, resolve
-from broccoli.searching import Search, failed
+from broccoli.searching import Options, Search, failed
 from broccoli.systems import Actions, Dimensions, Source
 
 Objective = Literal["reach", "survive"]
@@ -213,7 +213,7 @@ class Problem:
         if _at_least(1, "threads", threads) > 1 and self._source.is_single:
             msg = "several threads cannot share one environment: give its id, or a function that makes one"
             raise ValueError(msg)
-        options: _broccoli.Options = {
+        options: Options = {
             "engine": engine,
             "any_optimal": any_optimal,
             "time_limit": time_limit,

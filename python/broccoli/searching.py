@@ -8,7 +8,8 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict
 
 from broccoli import _broccoli
 from broccoli.outcome import Improvement, Outcome, Point, Query, RunError, Statistics
@@ -18,6 +19,21 @@ logger = logging.getLogger("broccoli")
 
 MakePolicy = Callable[[_broccoli.Tree], Policy]
 OnEvent = Callable[[int, int | None, int | None, int | None, _broccoli.Tree | None], object]
+
+
+class Options(TypedDict):
+    """How to search, and when to stop."""
+
+    engine: str
+    any_optimal: bool
+    time_limit: float | None
+    query_limit: int | None
+    gap: float
+    first: bool
+    start: _broccoli.Tree | None
+    threads: int
+    batch_size: int
+    checkpoint: tuple[Path, str] | None
 
 
 class Search:
@@ -38,7 +54,7 @@ class Search:
         problem: _broccoli.ProblemData,
         system: str | _broccoli.PythonSystem,
         policy: MakePolicy,
-        options: _broccoli.Options,
+        options: Options,
         initial: Sequence[Any],
     ) -> None:
         self._problem = problem

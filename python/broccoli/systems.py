@@ -102,8 +102,8 @@ class BatchSystem(Protocol):
         ...
 
 
-Dimensions: TypeAlias = "Sequence[str] | Mapping[str, Range | None]"
-Actions: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
+Dimensions: TypeAlias = Sequence[str] | Mapping[str, Range | None]
+Actions: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)

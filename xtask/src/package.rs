@@ -77,6 +77,22 @@ pub(crate) fn pytest(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// The API reference, a site in the target folder. A warning is an error.
+pub(crate) fn reference(workspace: &Workspace) -> Result<Outcome> {
+    let environment = environment(workspace);
+    if !environment.is_ready() {
+        return Ok(Outcome::Skipped(NOT_READY.to_owned()));
+    }
+    let site = workspace.target.join("python-reference");
+    // Elsewhere than the sources, so that what is documented is what was installed.
+    let mut pdoc = environment.command(workspace, "python", "tests");
+    run(pdoc.args(["-W", "error", "-m", "pdoc", "broccoli", r"!broccoli\.(?!plots$)", "-o"]).arg(&site))?;
+    let page = fs::read_to_string(site.join("broccoli.html")).context("reading the reference")?;
+    ensure!(page.contains("BatchSystem") && page.contains("synthesize"), "the reference is not complete");
+    println!("the reference is {}", site.join("broccoli.html").display());
+    Ok(Outcome::Passed)
+}
+
 /// README's Python example, in a new virtual environment, as it is written there.
 pub(crate) fn quick_start(workspace: &Workspace) -> Result<Outcome> {
     let environment = Environment::named(workspace, "venv-quick-start", workspace.root.clone(), Vec::new());

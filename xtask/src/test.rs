@@ -45,6 +45,7 @@ const STEPS: &[Step] = &[
     ("package: pyright", package::pyright),
     ("package: stubtest", package::stubtest),
     ("package: pytest", package::pytest),
+    ("package: reference", package::reference),
     ("package: quick start", package::quick_start),
 ];
 

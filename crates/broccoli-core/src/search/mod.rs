@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
     /// Keeps what the system has answered, in up to so many bytes, so that it is not asked the same twice
     /// ([`Engine::Behaviour`]); for systems that take long for a query. When the memory is used up nothing
     /// more is kept, and the search goes on. Threads that ask the same at the same time both ask.
+    /// Systems that make many steps at a time then make one.
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = bytes;
         self

@@ -19,9 +19,8 @@ use crate::problem::{Gate, Instance, Problem, RunError, SystemError, SystemFacto
 
 /// How many batches are made between two looks at everything else.
 const LOOK_EVERY: u64 = 8;
-
-/// While one behaviour makes so many steps, all others together make at most this fraction of the steps made
-/// before; but so many lanes always go on.
+/// By what the steps made so far are divided for those that are made beside the longest behaviour; and how many
+/// lanes go on in any case.
 const SHARE_OF_OTHERS: u64 = 4;
 const LEAST_LANES: u64 = 16;
 
@@ -156,10 +155,10 @@ impl<'p, S: Store> Batch<'p, S> {
         let mut taken = Turn::Made;
         let mut busy = 0;
         let (first, allowed) = self.allowed(crew);
-        for index in first.into_iter().chain(0..self.seats.len()) {
+        let others = (0..self.seats.len()).filter(|&index| Some(index) != first);
+        for index in first.into_iter().chain(others) {
             let seat = &self.seats[index];
-            let is_first = Some(index) == first && busy > 0;
-            if is_first || seat.doing.is_none() && !seat.was_busy {
+            if seat.doing.is_none() && !seat.was_busy {
                 continue;
             }
             if self.rows.seats.len() < allowed {
