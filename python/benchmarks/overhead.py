@@ -5,8 +5,8 @@ NumPy array. Its `step` is then called as often on its own, along runs with rand
 costs beyond that is the difference, in processor time, and everything is in it: the engine, keeping states
 and coming back to them. The best of several rounds counts, because the machine may have other things to do.
 
-Then the same problem, and another in which the cart is to get to the right, with a CartPole in NumPy that makes
-many steps at a time, compared with plain Python and with the same NumPy one row at a time.
+Then the same problem, and another in which the cart is to get to the right, with a CartPole in NumPy that
+makes many steps at a time, compared with plain Python and with the same NumPy one row at a time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The native half: data, and searches that run without the interpreter's lock. `broccoli` wraps it."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
 from broccoli.searching import Options
