@@ -2,6 +2,7 @@
 //! uses no code of the search.
 
 pub mod batch;
+pub mod certified;
 pub mod oracle;
 pub mod random;
 pub mod table;

@@ -310,6 +310,15 @@ impl<'p> Instance<'p> {
         }
     }
 
+    /// Appends the complete state of the system, if it tells it and is not behind a cache.
+    ///
+    /// # Errors
+    /// When the system cannot save its state.
+    pub(crate) fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+        let is_told = self.cached.is_none() && self.system.come_back() == ComeBack::Clone;
+        if is_told { self.save_system(state) } else { Ok(()) }
+    }
+
     /// Comes back to a saved state, which is `steps` steps from an initial state. The observation is
     /// that of the next step.
     ///

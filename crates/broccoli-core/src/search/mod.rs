@@ -7,6 +7,7 @@ mod backtracking;
 mod behaviour;
 mod checkpoint;
 mod confirm;
+mod evidence;
 mod exhaustive;
 mod explain;
 mod flat;
@@ -19,6 +20,7 @@ mod start;
 mod value;
 
 pub use checkpoint::{Checkpoint, Keeper, ResumeError};
+pub use evidence::{Witness, record_traces};
 pub use explain::{Explanation, explain};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
@@ -80,6 +82,7 @@ pub struct Search<'a> {
     threads_after: u64,
     cache: usize,
     memory: Option<usize>,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 /// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
@@ -105,6 +108,7 @@ impl<'a> Search<'a> {
             threads_after: THREADS_AFTER,
             cache: 0,
             memory: None,
+            witness: None,
         }
     }
 
@@ -150,6 +154,13 @@ impl<'a> Search<'a> {
     /// more queries. The answer is the same.
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// Lets `witness` take down what is walked: the evidence for a certificate ([`Engine::Behaviour`]; the
+    /// others have none).
+    pub fn witness(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.witness = Some(witness);
         self
     }
 
@@ -305,6 +316,7 @@ impl<'a> Search<'a> {
                     threads_after: self.threads_after,
                     cache: self.cache,
                     memory: self.memory,
+                    witness: self.witness.take(),
                 };
                 let checkpoint = self.checkpoint.take();
                 if let Some(checkpoint) = &checkpoint {

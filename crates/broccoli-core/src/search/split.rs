@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
                 start: self.start.take(),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
+                witness: None, // the evidence would be that of a part
                 ..self
             };
             let outcome = search.run()?;

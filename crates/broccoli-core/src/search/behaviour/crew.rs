@@ -526,6 +526,9 @@ impl Crew {
     /// Puts away what came of a task.
     pub(super) fn end<S: Store>(&self, lane: &mut Lane<'_, S>, doing: Doing, ran: Result<(), RunError>) {
         let Doing { key, task, order, .. } = doing;
+        if ran.is_ok() {
+            lane.finish_record();
+        }
         let mut state = self.state();
         match ran {
             Err(error) => {

@@ -179,6 +179,16 @@ impl<'p> Driver<'p> {
         &self.cell
     }
 
+    /// The observation after the last answer.
+    pub(super) fn observation(&self) -> &[f64] {
+        self.instance.observation()
+    }
+
+    /// Appends the complete state of the system, if it tells it.
+    pub(super) fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+        self.instance.complete_state(state)
+    }
+
     /// The error of a system that has panicked.
     pub(super) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
         self.instance.panicked(panic)

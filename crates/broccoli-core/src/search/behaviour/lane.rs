@@ -13,6 +13,7 @@ use super::version_space::Cost;
 use super::walk::{Ask, Incumbent, Job, Walk};
 use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemError, Verdict};
 use crate::search::Behaviours;
+use crate::search::evidence::{Recorder, Witness};
 
 /// Why a lane has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,9 @@ pub(super) struct Lane<'p, S: Store> {
     next: Option<Frontier>,
     /// Why it was stopped, if it was.
     stopped: Option<StopReason>,
+    /// Whether what the system answers is written down, and room for its state.
+    wants_replies: bool,
+    state: Vec<u8>,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
@@ -86,7 +90,28 @@ impl<'p, S: Store> Lane<'p, S> {
         if driver.has_cache() || is_batched {
             walk.close_memory();
         }
-        Lane { driver, walk, ask: Ask::Done, is_told: false, next: None, stopped: None }
+        Lane {
+            driver,
+            walk,
+            ask: Ask::Done,
+            is_told: false,
+            next: None,
+            stopped: None,
+            wants_replies: false,
+            state: Vec::new(),
+        }
+    }
+
+    /// The same with a witness, if there is one, who takes down what is walked. If that is to hold what the
+    /// system answers, no trace is remembered: each is run.
+    pub(super) fn witnessed(mut self, witness: Option<&Arc<dyn Witness>>) -> Self {
+        if let Some(witness) = witness {
+            self.walk.record_by(Recorder::new(Arc::clone(witness)));
+            if witness.wants_replies() {
+                self.walk.close_memory();
+            }
+        }
+        self
     }
 
     /// Begins to go on from some leaves of a frontier, in the order of the agenda; with these counts of
@@ -107,6 +132,7 @@ impl<'p, S: Store> Lane<'p, S> {
         self.is_told = false;
         self.next = None;
         self.stopped = None;
+        self.wants_replies = self.walk.recorder().is_some_and(|recorder| recorder.wants_replies());
     }
 
     /// Goes on for so many transitions, or until there is something to say.
@@ -145,6 +171,9 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Tells the walk, and keeps the present place for it if it wants that.
     #[inline]
     fn tell(&mut self, verdict: Verdict) -> Result<Ask, RunError> {
+        if self.wants_replies {
+            self.record(verdict)?;
+        }
         let ask = self.walk.tell(verdict, self.driver.cell());
         if self.walk.wants_place() {
             self.keep_place()?;
@@ -183,6 +212,24 @@ impl<'p, S: Store> Lane<'p, S> {
     /// The error of the step it waited for.
     pub(super) fn failed(&self, source: SystemError) -> RunError {
         self.driver.failed(source)
+    }
+
+    /// Writes down what the system has answered.
+    #[cold]
+    fn record(&mut self, verdict: Verdict) -> Result<(), RunError> {
+        self.state.clear();
+        if verdict == Verdict::Running {
+            self.driver.complete_state(&mut self.state)?;
+        }
+        self.walk.record_reply(verdict, self.driver.observation(), &self.state);
+        Ok(())
+    }
+
+    /// The job is done, and nobody has gone on yet with what it set aside: what is written down counts.
+    pub(super) fn finish_record(&mut self) {
+        if let Some(recorder) = self.walk.recorder() {
+            recorder.finish();
+        }
     }
 
     /// Sets aside all that is left to do. It takes no query; the lane is done as soon as it goes on.

@@ -49,10 +49,13 @@ mod version_space;
 mod walk;
 mod worker;
 
+use std::sync::Arc;
+
 use self::bounds::{Arena, Inline};
 pub(super) use self::lane::Counts;
 use self::passes::Passes;
 pub(super) use self::saved::Saved;
+use super::evidence::Witness;
 use super::progress::Progress;
 use crate::problem::{Problem, RunError, SystemFactory};
 
@@ -67,6 +70,8 @@ pub(super) struct Options {
     pub(super) cache: usize,
     /// How much memory cache and leaves may take.
     pub(super) memory: Option<usize>,
+    /// Takes down what is walked.
+    pub(super) witness: Option<Arc<dyn Witness>>,
 }
 
 /// Searches from the start, or goes on with what was left.

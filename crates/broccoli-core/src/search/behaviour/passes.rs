@@ -82,7 +82,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         saved: Option<Saved>,
     ) -> Result<(), RunError> {
         let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
-        let makings = Makings { problem, factory, gate: progress.gate(), cache };
+        let witness = options.witness.clone();
+        let makings = Makings { problem, factory, gate: progress.gate(), cache, witness };
         let crew = makings.crew(options.threads, options.threads_after);
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
         if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {

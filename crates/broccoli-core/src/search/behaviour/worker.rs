@@ -10,6 +10,7 @@ use super::frontier::Frontier;
 use super::lane::Lane;
 use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
+use crate::search::evidence::Witness;
 
 /// How many queries a worker makes at least before it shares out what is left of its task; and a lane of
 /// a batch.
@@ -26,12 +27,14 @@ pub(super) struct Makings<'p> {
     pub(super) factory: &'p dyn SystemFactory,
     pub(super) gate: Arc<Gate<'p>>,
     pub(super) cache: Option<Shared>,
+    pub(super) witness: Option<Arc<dyn Witness>>,
 }
 
 impl<'p> Makings<'p> {
-    /// How many lanes a worker has, if their steps are made together. The cache is for one step at a time.
+    /// How many lanes a worker has, if their steps are made together. The cache and the witness are for one
+    /// step at a time.
     pub(super) fn rows(&self) -> Option<NonZeroUsize> {
-        self.factory.rows().filter(|_| self.cache.is_none())
+        self.factory.rows().filter(|_| self.cache.is_none() && self.witness.is_none())
     }
 
     /// A crew for up to so many workers, who share out work after so many queries at the latest.
@@ -57,7 +60,7 @@ impl<'p> Makings<'p> {
 
     /// A lane with a system of its own.
     pub(super) fn lane<S: Store>(&self) -> Result<Lane<'p, S>, RunError> {
-        let Makings { problem, factory, gate, cache } = self;
+        let Makings { problem, factory, gate, cache, .. } = self;
         let instance = match cache {
             None => Instance::new(problem, *factory)?,
             Some(cache) => Instance::cached(problem, *factory, cache.clone(), Arc::clone(gate))?,
@@ -68,7 +71,7 @@ impl<'p> Makings<'p> {
     /// The worker with this number.
     pub(super) fn worker<S: Store>(&self, number: usize) -> Result<Worker<'p, S>, RunError> {
         match self.rows() {
-            None => Ok(Worker::Alone(number, Box::new(self.lane()?))),
+            None => Ok(Worker::Alone(number, Box::new(self.lane()?.witnessed(self.witness.as_ref())))),
             Some(rows) => {
                 let gate = Arc::clone(&self.gate);
                 let batch = Batch::new(self.problem, self.factory, gate, number, rows.get())?;

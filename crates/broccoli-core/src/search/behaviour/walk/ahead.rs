@@ -6,6 +6,7 @@ use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::labels::Slot;
 use crate::search::behaviour::memory::Node;
 use crate::search::behaviour::version_space::Cost;
+use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
     /// How many nodes a behaviour may need whose value is at best `value`.
@@ -49,7 +50,7 @@ impl<S: Store> Walk<S> {
         }
         let Some(most) = self.allowance_for_step() else {
             self.memory.write(self.at.steps, Verdict::Running, cell, None);
-            self.counts.bound += 1;
+            self.note_end(End::Bound);
             return self.fail();
         };
         if self.is_suspended || self.at.steps >= self.job.round.cut {
@@ -170,6 +171,9 @@ impl<S: Store> Walk<S> {
         }
         self.labels.set(slot, index);
         self.slots.push(slot);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.label(index, self.space.label(index));
+        }
         self.labelled_at.push(self.at.steps);
     }
 

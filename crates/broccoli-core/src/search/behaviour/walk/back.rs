@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Ask, Frame, Walk};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::leaves::Leaf;
+use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
     pub(super) fn fail(&mut self) -> Ask {
@@ -172,7 +173,7 @@ impl<S: Store> Walk<S> {
                 break ask;
             }
             let Some(most) = self.allowance_for_step() else {
-                self.counts.bound += 1;
+                self.note_end(End::Bound);
                 self.end(at.share);
                 continue;
             };

@@ -42,6 +42,7 @@ use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
+use crate::search::evidence::{End, Recorder};
 
 /// What the driver is to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +174,8 @@ pub(super) struct Walk<S: Store> {
     canonical: u64,
     is_canonical: bool,
     transitions: Transitions,
+    /// Writes down what is walked, if that is wanted.
+    recorder: Option<Box<Recorder>>,
     memory: Memory,
     /// The node last gone on from.
     recalled: Node,
@@ -210,8 +213,39 @@ impl<S: Store> Walk<S> {
             canonical: 0,
             is_canonical: false,
             transitions: Transitions::default(),
+            recorder: None,
             memory: Memory::new(problem.dimensions().len(), actions, initials),
             recalled: 0,
+        }
+    }
+
+    /// What is walked is written down from now on, up to the first job that is not counted.
+    pub(super) fn record_by(&mut self, recorder: Recorder) {
+        self.recorder = Some(Box::new(recorder));
+    }
+
+    /// Who writes down what is walked.
+    #[inline]
+    pub(super) fn recorder(&mut self) -> Option<&mut Recorder> {
+        self.recorder.as_deref_mut()
+    }
+
+    /// The system has answered: to be told before [`Walk::tell`] if the recorder wants it.
+    pub(super) fn record_reply(&mut self, verdict: Verdict, observation: &[f64], state: &[u8]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.reply(self.slots.len(), verdict, observation, state);
+        }
+    }
+
+    /// The present behaviour has ended.
+    fn note_end(&mut self, end: End) {
+        match end {
+            End::Violated => self.counts.violated += 1,
+            End::Bound => self.counts.bound += 1,
+            End::Complete => self.counts.complete += 1,
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(self.slots.len(), end);
         }
     }
 
@@ -223,6 +257,10 @@ impl<S: Store> Walk<S> {
         mut agenda: Vec<u32>,
         incumbent: Option<Incumbent>,
     ) -> Ask {
+        self.recorder = self.recorder.take().filter(|_| job.is_counted);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
         self.unlabel(0);
         self.frames.clear();
         self.marks = 0;

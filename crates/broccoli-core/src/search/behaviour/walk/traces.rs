@@ -4,6 +4,7 @@ use super::{Ask, Incumbent, Walk};
 use crate::problem::{Objective, Verdict};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::memory::Node;
+use crate::search::evidence::End;
 
 /// What comes of a trace that is started.
 enum Started {
@@ -28,7 +29,9 @@ impl<S: Store> Walk<S> {
                 self.is_allowed(self.allowance(self.at.worst))
             }
         };
-        self.counts.violated += u64::from(!is_complete);
+        if !is_complete {
+            self.note_end(End::Violated);
+        }
         is_complete
     }
 
@@ -45,12 +48,12 @@ impl<S: Store> Walk<S> {
         loop {
             // The value can only have become worse with this trace.
             if !self.is_allowed(self.allowance(self.at.worst)) {
-                self.counts.bound += 1;
+                self.note_end(End::Bound);
                 return None;
             }
             self.at.trace += 1;
             if self.at.trace as usize == self.order.len() {
-                self.counts.complete += 1;
+                self.note_end(End::Complete);
                 self.end(self.at.share);
                 let (value, size) = (self.at.worst, self.space.cost());
                 self.incumbent = Some(Incumbent { value, size, is_weak: false });
@@ -70,7 +73,7 @@ impl<S: Store> Walk<S> {
     /// Starts the next trace; nothing if the behaviour has failed.
     pub(super) fn next_trace(&mut self) -> Option<Ask> {
         if !self.is_allowed(self.allowance(self.at.worst)) {
-            self.counts.bound += 1;
+            self.note_end(End::Bound);
             return None;
         }
         let started = self.start_trace();
@@ -96,6 +99,9 @@ impl<S: Store> Walk<S> {
         self.order.swap(first, place);
         self.at.steps = 0;
         self.memory.stop();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.start(self.slots.len(), self.order[first]);
+        }
         let initial = self.order[first] as usize;
         // The first trace is never run twice.
         if first > 0 && !self.is_suspended {
@@ -138,7 +144,7 @@ impl<S: Store> Walk<S> {
                 return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
             }
             let Some(most) = self.allowance_for_step() else {
-                self.counts.bound += 1;
+                self.note_end(End::Bound);
                 return Started::Failed;
             };
             let point = self.find(self.memory.cell(node)).1;

@@ -1,0 +1,321 @@
+//! The check: walks all behaviours that the claim does not rule out, and finds each of them in the evidence.
+//!
+//! A behaviour gives actions to cells. A tree that agrees with it does what it says, as long as the traces
+//! stay in its cells. So at a cell without a label every action must be followed that some tree, small
+//! enough to contradict the claim, takes there. A behaviour is done with when no tree that agrees with it can
+//! contradict the claim. If that happens on all ways, no tree does.
+
+use std::collections::BTreeMap;
+
+use crate::file::Certificate;
+use crate::problem::{Claim, Objective, Problem, Solution};
+use crate::record::{End, ROOT};
+use crate::size::{Point, least_size};
+use crate::source::{Source, State, Trouble};
+use crate::{Checked, Failure, Refutation, System, Verdict};
+
+/// A label that is still to be looked into.
+struct Pending {
+    /// The behaviour with the label.
+    node: u32,
+    label: u16,
+    cell: Vec<u32>,
+    /// The fewest predicates that it needs.
+    size: u32,
+    /// Where the behaviour before was: labels given, traces begun, steps of the last one.
+    labels: usize,
+    traces: usize,
+    steps: u64,
+    worst: u64,
+    state: State,
+}
+
+struct Check<'a> {
+    certificate: &'a Certificate,
+    problem: &'a Problem,
+    claim: &'a Claim,
+    source: Source<'a>,
+    /// The present behaviour: its node, its labels in order and by cell, the fewest predicates of a tree
+    /// that agrees with them.
+    node: u32,
+    labels: Vec<(Vec<u32>, u16)>,
+    by_cell: BTreeMap<Vec<u32>, u16>,
+    size: u32,
+    /// The initial states of its traces.
+    order: Vec<u32>,
+    /// The worst value of the traces that are complete.
+    worst: u64,
+    checked: Checked,
+}
+
+impl Certificate {
+    /// Checks that the claim follows from the evidence. In its light form it takes a system; in its full form
+    /// a system is asked for this share, from 0 to 1, of the recorded transitions that the proof rests on.
+    ///
+    /// # Errors
+    /// When the claim does not follow; or when the system fails, or is needed and missing.
+    pub fn check(&self, mut system: Option<&mut dyn System>, share: f64) -> Result<Checked, Failure> {
+        let mut checked = Checked::default();
+        if let Some(solution) = self.claim.solution() {
+            self.check_solution(solution, &mut system, share, &mut checked)?;
+        }
+        let problem = &self.problem;
+        let system = system.as_mut().map(|system| &mut **system as &mut dyn System);
+        let source = Source::new(&self.record, self.is_full, problem.thresholds.len(), system, share);
+        let worst = if problem.objective == Objective::Reach { 0 } else { problem.horizon };
+        let mut check = Check {
+            certificate: self,
+            problem,
+            claim: &self.claim,
+            source,
+            node: ROOT,
+            labels: Vec::new(),
+            by_cell: BTreeMap::new(),
+            size: 0,
+            order: Vec::new(),
+            worst,
+            checked,
+        };
+        check.walk()?;
+        let Check { source, checked, .. } = check;
+        Ok(Checked {
+            transitions: checked.transitions + source.transitions,
+            asked: checked.asked + source.asked,
+            ..checked
+        })
+    }
+
+    /// Checks that the tree is one of those searched, and does what is claimed.
+    fn check_solution(
+        &self,
+        solution: &Solution,
+        system: &mut Option<&mut dyn System>,
+        share: f64,
+        checked: &mut Checked,
+    ) -> Result<(), Failure> {
+        let problem = &self.problem;
+        let Solution { tree, value, size, depth } = solution;
+        let refuted = |initial, step, what: String| {
+            Err(Failure::Refuted(Refutation { what, initial, step, cell: Vec::new(), labels: 0 }))
+        };
+        if (tree.size(), tree.depth()) != (*size, *depth) {
+            let (size, depth) = (tree.size(), tree.depth());
+            return refuted(0, 0, format!("the tree has {size} predicates and depth {depth}"));
+        }
+        if *size > u64::from(problem.nodes) || *depth > problem.depth {
+            return refuted(0, 0, "the tree is beyond the limits".to_owned());
+        }
+        let system = system.as_mut().map(|system| &mut **system as &mut dyn System);
+        let mut source = Source::new(&self.traces, self.is_full, problem.thresholds.len(), system, share);
+        let mut values = Vec::new();
+        for initial in 0..problem.initial_states {
+            if self.is_full && source.next_start() != Some(initial as u32) {
+                return refuted(initial, 0, "the trace of the tree is not recorded".to_owned());
+            }
+            let mut went = source.reset(initial);
+            let value = loop {
+                if let Err(trouble) = went {
+                    return match trouble {
+                        Trouble::Failure(failure) => Err(failure),
+                        Trouble::Wrong(what) => {
+                            refuted(initial, source.steps(), format!("{what} (the tree's own trace)"))
+                        }
+                    };
+                }
+                match (source.verdict, problem.objective) {
+                    (Verdict::Satisfied, Objective::Reach) => break Some(source.steps()),
+                    (Verdict::Satisfied, Objective::Survive) => break Some(problem.horizon),
+                    (Verdict::Violated, Objective::Reach) => break None,
+                    (Verdict::Violated, Objective::Survive) => break Some(source.steps()),
+                    (Verdict::Running, _) if source.steps() < problem.horizon => {}
+                    (Verdict::Running, Objective::Reach) => break None,
+                    (Verdict::Running, Objective::Survive) => break Some(problem.horizon),
+                }
+                went = source.step(tree.action(&problem.cell(&source.observation)));
+            };
+            match value {
+                Some(value) => values.push(value),
+                None => return refuted(initial, source.steps(), "the trace of the tree fails".to_owned()),
+            }
+        }
+        let worst = match problem.objective {
+            Objective::Reach => values.iter().max(),
+            Objective::Survive => values.iter().min(),
+        };
+        if worst != Some(value) {
+            let worst = worst.copied().unwrap_or_default();
+            return refuted(0, 0, format!("the value of the tree is {worst}, not {value}"));
+        }
+        checked.transitions += source.transitions;
+        checked.asked += source.asked;
+        Ok(())
+    }
+}
+
+impl Check<'_> {
+    fn walk(&mut self) -> Result<(), Failure> {
+        let mut pending = Vec::new();
+        self.start()?;
+        loop {
+            let before = pending.len();
+            if let Some(most) = self.follow()? {
+                self.branch(most, &mut pending)?;
+            } else {
+                self.checked.behaviours += 1;
+            }
+            let is_here = pending.len() > before;
+            let Some(next) = pending.pop() else { return Ok(()) };
+            self.enter(next, is_here)?;
+        }
+    }
+
+    /// Goes on with the present trace, and those after it, where the labels say what to do: to a cell without
+    /// one, and returns how many predicates a tree may have that is of interest there; or to where the
+    /// behaviour cannot contradict the claim any more.
+    fn follow(&mut self) -> Result<Option<u32>, Failure> {
+        let problem = self.problem;
+        loop {
+            let steps = self.source.steps();
+            match (self.source.verdict, problem.objective) {
+                (Verdict::Running, Objective::Survive) if steps == self.worst => {}
+                (Verdict::Running, objective) => {
+                    let best = match objective {
+                        Objective::Reach if steps >= problem.horizon => return Ok(None),
+                        Objective::Reach => self.worst.max(steps + 1),
+                        Objective::Survive => self.worst,
+                    };
+                    let Some(most) = self.allowance(best) else { return Ok(None) };
+                    let cell = problem.cell(&self.source.observation);
+                    let Some(&label) = self.by_cell.get(&cell) else { return Ok(Some(most)) };
+                    let went = self.source.step(label);
+                    self.told(went)?;
+                    continue;
+                }
+                (Verdict::Satisfied, Objective::Reach) => self.worst = self.worst.max(steps),
+                (Verdict::Satisfied, Objective::Survive) => {}
+                (Verdict::Violated, Objective::Reach) => {
+                    if self.certificate.record.end(self.node) != Some(End::Violated) {
+                        return Err(self.refuted("the trace is violated, and that is not recorded"));
+                    }
+                    return Ok(None);
+                }
+                (Verdict::Violated, Objective::Survive) => self.worst = self.worst.min(steps),
+            }
+            // The trace is complete.
+            if self.allowance(self.worst).is_none() {
+                return Ok(None);
+            }
+            if self.order.len() == problem.initial_states {
+                let (size, value) = (self.size, self.worst);
+                return Err(self.refuted(&format!("a tree of {size} predicates has the value {value}")));
+            }
+            self.start()?;
+        }
+    }
+
+    /// How many predicates a tree of this value may have to contradict the claim, if one that agrees with the
+    /// labels may have so few.
+    fn allowance(&self, value: u64) -> Option<u32> {
+        self.claim.allowance(self.problem, value).filter(|most| self.size <= *most)
+    }
+
+    /// Starts the trace that was run next.
+    fn start(&mut self) -> Result<(), Failure> {
+        let Some(initial) = self.source.next_start() else {
+            return Err(self.refuted("which initial state is run next is not recorded"));
+        };
+        if self.order.contains(&initial) {
+            return Err(self.refuted("an initial state is run for the second time"));
+        }
+        self.order.push(initial);
+        let went = self.source.reset(initial as usize);
+        self.told(went)
+    }
+
+    /// In a cell without a label: every label that some tree gives must be there.
+    fn branch(&mut self, most: u32, pending: &mut Vec<Pending>) -> Result<(), Failure> {
+        let cell = self.problem.cell(&self.source.observation);
+        let record = &self.certificate.record;
+        let actions = 0..self.problem.actions.len() as u16;
+        let (present, missing): (Vec<u16>, Vec<u16>) =
+            actions.partition(|&action| record.child(self.node, action).is_some());
+        for action in missing {
+            if let Some(size) = self.size_with(&cell, action, most) {
+                let name = &self.problem.actions[usize::from(action)];
+                let what = format!(
+                    "the action {name:?} is not looked into, and a tree of {size} predicates takes it"
+                );
+                return Err(self.refuted(&what));
+            }
+        }
+        // A smallest tree that agrees with the labels gives some label to this cell, too. If all others need
+        // more predicates it is the last one.
+        let mut is_given = false;
+        let mut next = Vec::new();
+        for (index, &action) in present.iter().enumerate() {
+            let is_last = index + 1 == present.len();
+            let size =
+                if is_last && !is_given { Some(self.size) } else { self.size_with(&cell, action, most) };
+            is_given |= size == Some(self.size);
+            next.extend(size.zip(record.child(self.node, action)).map(|(size, node)| (size, node, action)));
+        }
+        // If there is but one, the system stays where it is.
+        let state = if next.len() > 1 { self.source.save() } else { State::Unknown };
+        pending.extend(next.into_iter().map(|(size, node, label)| Pending {
+            node,
+            label,
+            cell: cell.clone(),
+            size,
+            labels: self.labels.len(),
+            traces: self.order.len(),
+            steps: self.source.steps(),
+            worst: self.worst,
+            state: state.clone(),
+        }));
+        Ok(())
+    }
+
+    /// The fewest predicates, at most `most`, with one label more.
+    fn size_with(&mut self, cell: &[u32], label: u16, most: u32) -> Option<u32> {
+        self.checked.tests += 1;
+        let labelled = self.labels.iter().map(|(cell, label)| Point { cell, label: *label });
+        let points: Vec<Point<'_>> = labelled.chain([Point { cell, label }]).collect();
+        least_size(&points, self.problem.depth, most)
+    }
+
+    /// Goes back to where a label is still to be looked into, unless that is here, and takes its step.
+    fn enter(&mut self, next: Pending, is_here: bool) -> Result<(), Failure> {
+        if !is_here {
+            for (cell, _) in self.labels.drain(next.labels..) {
+                self.by_cell.remove(&cell);
+            }
+            self.order.truncate(next.traces);
+            let initial = self.order.last().copied().unwrap_or(0) as usize;
+            self.source.come_back(next.traces, initial, next.steps, next.state);
+        }
+        self.by_cell.insert(next.cell.clone(), next.label);
+        self.labels.push((next.cell, next.label));
+        self.checked.labels += 1;
+        (self.node, self.size, self.worst) = (next.node, next.size, next.worst);
+        let went = self.source.step_into(next.node, next.label);
+        self.told(went)
+    }
+
+    fn told(&self, went: Result<(), Trouble>) -> Result<(), Failure> {
+        went.map_err(|trouble| match trouble {
+            Trouble::Failure(failure) => failure,
+            Trouble::Wrong(what) => self.refuted(&what),
+        })
+    }
+
+    /// What is wrong, at the present place.
+    fn refuted(&self, what: &str) -> Failure {
+        Failure::Refuted(Refutation {
+            what: what.to_owned(),
+            initial: self.order.last().copied().unwrap_or(0) as usize,
+            step: self.source.steps(),
+            cell: self.problem.cell(&self.source.observation),
+            labels: self.labels.len(),
+        })
+    }
+}
