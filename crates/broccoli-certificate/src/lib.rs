@@ -42,6 +42,13 @@ pub struct Mark {
     checksum: u32,
 }
 
+impl Mark {
+    /// Whether these can be the last bytes before the mark.
+    pub fn is_behind(&self, last: [u8; 4]) -> bool {
+        u32::from_le_bytes(last) == self.checksum
+    }
+}
+
 /// A certificate that is being written; to be given to [`Search::witness`](broccoli_core::search::Search::witness).
 ///
 /// ```

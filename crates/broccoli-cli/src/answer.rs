@@ -40,7 +40,7 @@ impl AnswerOptions {
         searched: Searched,
         command: Vec<String>,
     ) -> Done {
-        let Searched { found, seconds, threads, explanation, history } = searched;
+        let Searched { found, seconds, threads, explanation, history, certified } = searched;
         let (result, summary) = match &found {
             Ok(outcome) => {
                 let why = explanation.as_ref().map(|why| text::explanation(problem, why));
@@ -65,6 +65,7 @@ impl AnswerOptions {
         if let Some(path) = &self.report {
             report::write("--report", path, &result, target)?;
         }
+        certified?;
         match found {
             Ok(outcome) => Ok(code(outcome.status.into())),
             Err(failure) => Err(Complaint::other(failure.to_string())),

@@ -14,6 +14,7 @@ use broccoli_export::history::Moment;
 use broccoli_export::json::ProblemJson;
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::KeptCertificate;
 use crate::complaint::Complaint;
 
 const MAGIC: &[u8] = b"broccoli checkpoint\n";
@@ -30,6 +31,8 @@ pub struct About {
     pub command: Vec<String>,
     pub seconds: f64,
     pub history: Vec<Moment>,
+    /// The certificate that goes with it.
+    pub certificate: Option<KeptCertificate>,
 }
 
 /// A file for the checkpoints of a search.

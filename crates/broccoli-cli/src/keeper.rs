@@ -1,11 +1,13 @@
 //! Writes checkpoints while a search runs. That it cannot must never end a search: the user is told once.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use broccoli_core::search::{Checkpoint, Keeper};
 use broccoli_export::history::History;
 
+use crate::certificate::CertificateFile;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::screen::note;
 
@@ -23,6 +25,7 @@ pub struct FileKeeper<'a> {
     has_complained: bool,
     /// Whether the last checkpoint was written.
     is_kept: bool,
+    certificate: Option<Rc<CertificateFile>>,
 }
 
 impl<'a> FileKeeper<'a> {
@@ -32,10 +35,20 @@ impl<'a> FileKeeper<'a> {
         about: About,
         history: &'a RefCell<History<Clock>>,
         clock: Clock,
+        certificate: Option<Rc<CertificateFile>>,
     ) -> Self {
         let last = Instant::now();
-        let mut keeper =
-            FileKeeper { is_kept: false, has_complained: false, file, interval, last, about, history, clock };
+        let mut keeper = FileKeeper {
+            is_kept: false,
+            has_complained: false,
+            file,
+            interval,
+            last,
+            about,
+            history,
+            clock,
+            certificate,
+        };
         if let Err(error) = keeper.file.check() {
             keeper.complain(&error);
         }
@@ -70,7 +83,11 @@ impl Keeper for FileKeeper<'_> {
     fn keep(&mut self, checkpoint: &Checkpoint) {
         self.about.seconds = (self.clock)();
         self.about.history = self.history.borrow().moments().to_vec();
-        let written = self.file.write(&self.about, checkpoint);
+        let certificate = self.certificate.as_ref().map(|certificate| certificate.kept()).transpose();
+        let written = certificate.and_then(|certificate| {
+            self.about.certificate = certificate;
+            self.file.write(&self.about, checkpoint)
+        });
         self.is_kept = written.is_ok();
         if let Err(error) = written {
             self.complain(&error);

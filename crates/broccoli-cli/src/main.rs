@@ -2,9 +2,11 @@
 //!
 //! Results go to standard output, everything else to standard error. The exit code is 0 for an
 //! optimal tree (or a command that did its work), 3 for a proof that there is none, 4 for a search
-//! that ended early, 5 for a tree that is proved not to be optimal, 2 for bad usage or bad input, and 1 for anything else.
+//! that ended early, 5 for a tree that is proved not to be optimal or a certificate that is refuted, 2 for bad
+//! usage or bad input, and 1 for anything else.
 
 mod answer;
+mod certificate;
 mod check;
 mod checkpoint;
 mod complaint;
@@ -28,6 +30,7 @@ mod solve;
 mod starts;
 mod stopper;
 mod target;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -49,6 +52,8 @@ Examples:
   broccoli solve mountain-car                the best tree of depth 2
   broccoli solve mountain-car --json > best.json
   broccoli prove best.json                   is it optimal, or by how much not
+  broccoli solve pendulum --certificate pendulum.proof
+  broccoli verify pendulum.proof             is the proof right
   broccoli simulate mountain-car best.json --trace trace.csv
   broccoli export best.json -o policy.c
   broccoli report best.json -o report.html
@@ -61,6 +66,7 @@ enum Command {
     Solve(solve::Solve),
     Resume(resume::Resume),
     Prove(prove::Prove),
+    Verify(verify::Verify),
     Simulate(simulate::Simulate),
     Export(export::Export),
     Report(report::Report),
@@ -78,6 +84,7 @@ fn main() -> ExitCode {
         Command::Solve(solve) => solve.run(),
         Command::Resume(resume) => resume.run(),
         Command::Prove(prove) => prove.run(),
+        Command::Verify(verify) => verify.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Export(export) => export.run(),
         Command::Report(report) => report.run(),

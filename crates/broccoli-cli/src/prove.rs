@@ -68,10 +68,10 @@ impl Prove {
             value(&problem, &*target.factory, &tree).map_err(|error| Complaint::other(error.to_string()))?;
 
         // A tree that is not one of those searched cannot be started from, but it can be compared.
-        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone()), None) {
+        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone()), None, None) {
             Ok(searched) => (searched, None),
             Err(SearchError::Options(complaint)) => return Err(complaint),
-            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None, None) {
+            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None, None, None) {
                 Ok(searched) => (searched, Some(error.to_string())),
                 Err(SearchError::Options(complaint)) => return Err(complaint),
                 Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),

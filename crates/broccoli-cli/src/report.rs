@@ -85,7 +85,14 @@ pub fn command() -> Vec<String> {
             Some("--progress") => {
                 words.next_if(|word| word == "json" || word == "text");
             }
-            Some(option @ ("--save" | "--report" | "--checkpoint" | "--checkpoint-interval")) => {
+            Some(
+                option @ ("--save"
+                | "--report"
+                | "--checkpoint"
+                | "--checkpoint-interval"
+                | "--certificate"
+                | "--certificate-form"),
+            ) => {
                 if option == word {
                     words.next();
                 }

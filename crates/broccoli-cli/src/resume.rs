@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::Done;
 use crate::answer::AnswerOptions;
+use crate::certificate::CertificateFile;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
@@ -37,6 +38,10 @@ pub struct Resume {
     #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true, value_parser = time_span)]
     checkpoint_interval: Duration,
 
+    /// Go on without the certificate that was begun
+    #[arg(long)]
+    no_certificate: bool,
+
     #[command(flatten)]
     answer: AnswerOptions,
 }
@@ -52,13 +57,15 @@ Exit codes: those of `broccoli solve`; 2 also if the file is not a checkpoint, o
 impl Resume {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let (file, about, checkpoint) = CheckpointFile::open(&self.file)?;
+        let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
         let target = self.target(&file, &about)?;
         let problem = about.problem.to_problem().map_err(|error| file.complaint(error))?;
         TreeFile { option: "FILE", path: &self.file }.check_against(&problem, &target)?;
         let (system, command) = (about.problem.system.clone(), about.command.clone());
+        let certificate = about.certificate.take().filter(|_| !self.no_certificate);
+        let certificate = certificate.map(CertificateFile::resume).transpose()?;
         let kept = Kept { file, interval: self.checkpoint_interval, about };
-        let plan = Plan { resumed: Some(checkpoint), ..Plan::default() };
+        let plan = Plan { resumed: Some(checkpoint), certificate, ..Plan::default() };
         let searched = self.run.run(&target, &problem, plan, Some(kept)).map_err(|error| match error {
             SearchError::Options(complaint) => complaint,
             SearchError::Start(error) => Complaint::other(error.to_string()),

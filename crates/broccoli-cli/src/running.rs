@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use broccoli_blackbox::Watch;
@@ -16,6 +17,7 @@ use broccoli_export::history::{History, Moment};
 use broccoli_problem::Target;
 use clap::Args;
 
+use crate::certificate::CertificateFile;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
@@ -81,6 +83,7 @@ pub struct Plan {
     pub start: Option<Tree>,
     /// An earlier search to go on with, instead of all that.
     pub resumed: Option<Checkpoint>,
+    pub certificate: Option<CertificateFile>,
 }
 
 /// Where checkpoints go.
@@ -100,6 +103,8 @@ pub struct Searched {
     pub explanation: Option<Explanation>,
     /// When better trees were found and bounds proved.
     pub history: Vec<Moment>,
+    /// Whether the certificate, if there is to be one, was written.
+    pub certified: Result<(), Complaint>,
 }
 
 impl RunOptions {
@@ -108,7 +113,7 @@ impl RunOptions {
         &self,
         target: &Target,
         problem: &Problem,
-        plan: Plan,
+        mut plan: Plan,
         kept: Option<Kept>,
     ) -> Result<Searched, SearchError> {
         let asked = &target.search;
@@ -123,6 +128,7 @@ impl RunOptions {
         let threads = self.threads();
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
+        let certificate = plan.certificate.take().map(Rc::new);
         let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries);
@@ -140,6 +146,9 @@ impl RunOptions {
             // Memory that is given back is not always free at once.
             search = search.memory_limit(bytes.saturating_sub(OWN_MEMORY) / 4 * 3);
         }
+        if let Some(certificate) = &certificate {
+            search = search.witness(certificate.witness());
+        }
         let stopper = Stopper::new(time_limit, self.memory_limit)?;
         if target.is_foreign
             && !self.no_check
@@ -152,11 +161,13 @@ impl RunOptions {
                 threads: threads.get(),
                 explanation: None,
                 history: history.into_inner().into_moments(),
+                certified: Ok(()),
             });
         }
         let mut progress = Progress::start(self.progress, io::stderr().is_terminal(), known);
-        let mut keeper =
-            kept.map(|kept| FileKeeper::new(kept.file, kept.interval, kept.about, &history, Box::new(clock)));
+        let mut keeper = kept.map(|Kept { file, interval, about }| {
+            FileKeeper::new(file, interval, about, &history, Box::new(clock), certificate.clone())
+        });
         if let Some(keeper) = &mut keeper {
             search = search.keeper(keeper);
         }
@@ -179,11 +190,15 @@ impl RunOptions {
             _ => None,
         };
         drop(progress);
+        let certified = match (&certificate, &found) {
+            (Some(certificate), Ok(outcome)) => certificate.end(problem, &factory, outcome),
+            _ => Ok(()),
+        };
         if let Some(keeper) = keeper {
             keeper.end(found.as_ref().is_ok_and(|outcome| is_answer(outcome.status)));
         }
         let history = history.into_inner().into_moments();
-        Ok(Searched { found, seconds, threads: threads.get(), explanation, history })
+        Ok(Searched { found, seconds, threads: threads.get(), explanation, history, certified })
     }
 
     pub fn has_cache(&self) -> bool {

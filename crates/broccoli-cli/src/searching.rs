@@ -6,6 +6,7 @@ use broccoli_core::tree::Tree;
 use broccoli_problem::Target;
 use clap::{Args, ValueEnum};
 
+use crate::certificate::{CertificateFile, CertificateOptions};
 use crate::complaint::Complaint;
 use crate::numbers::fraction;
 use crate::running::{Kept, Plan, RunOptions, SearchError, Searched};
@@ -45,13 +46,32 @@ enum EngineName {
 }
 
 impl SearchOptions {
-    /// Runs the search, with a tree to start from if there is one, and keeps it if it is to be kept.
+    /// Refuses a certificate from an engine that has none to give.
+    pub fn check_certificate(
+        &self,
+        certificate: &CertificateOptions,
+        target: &Target,
+    ) -> Result<(), Complaint> {
+        match self.engine()?.or(target.search.engine) {
+            Some(engine) if engine != Engine::Behaviour && certificate.is_wanted() => {
+                let name = engine.name();
+                Err(Complaint::input(format!(
+                    "--certificate works with --engine behaviour only: {name} leaves no evidence"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs the search, with a tree to start from if there is one, keeps it if it is to be kept, and writes
+    /// its certificate if there is to be one.
     pub fn run(
         &self,
         target: &Target,
         problem: &Problem,
         start: Option<Tree>,
         kept: Option<Kept>,
+        certificate: Option<CertificateFile>,
     ) -> Result<Searched, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
@@ -64,6 +84,7 @@ impl SearchOptions {
             gap: self.gap.or(asked.gap),
             start,
             resumed: None,
+            certificate,
         };
         self.run.run(target, problem, plan, kept)
     }

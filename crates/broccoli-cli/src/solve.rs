@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use broccoli_core::problem::Problem;
 use broccoli_core::search::Engine;
-use broccoli_export::json::{ProblemJson, SystemJson};
+use broccoli_export::json::ProblemJson;
 use clap::Args;
 
 use crate::Done;
 use crate::answer::AnswerOptions;
+use crate::certificate::CertificateOptions;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
@@ -53,6 +53,9 @@ pub struct Solve {
     checkpoint_interval: Duration,
 
     #[command(flatten)]
+    certificate: CertificateOptions,
+
+    #[command(flatten)]
     answer: AnswerOptions,
 }
 
@@ -68,6 +71,7 @@ Examples:
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
   broccoli solve mountain-car --depth 4 --checkpoint search.ckpt --time-limit 1h
   broccoli solve cartpole --save best.json --report best.html
+  broccoli solve pendulum --certificate pendulum.proof
   broccoli solve plant.toml --depth 3
 
 Exit codes:
@@ -86,23 +90,33 @@ impl Solve {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
-        let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &system, &problem)).transpose()?;
+        self.search.check_certificate(&self.certificate, &target)?;
+        let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
+        let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &json)).transpose()?;
+        let certificate = self.certificate.begin(&json)?;
         let searched =
-            self.search.run(&target, &problem, start, kept).map_err(|error| match (error, file) {
-                (SearchError::Start(error), Some(file)) => file
-                    .complaint(format!("it cannot be started from: {error}"))
-                    .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
-                (SearchError::Start(error), None) => Complaint::input(error.to_string()),
-                (SearchError::Options(complaint), _) => complaint,
+            self.search.run(&target, &problem, start, kept, certificate).map_err(|error| {
+                match (error, file) {
+                    (SearchError::Start(error), Some(file)) => file
+                        .complaint(format!("it cannot be started from: {error}"))
+                        .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
+                    (SearchError::Start(error), None) => Complaint::input(error.to_string()),
+                    (SearchError::Options(complaint), _) => complaint,
+                }
             })?;
         self.answer.tell(&target, system, &problem, searched, report::command())
     }
 
     /// Where the search is kept, with all that it takes to run it again.
-    fn kept(&self, path: &Path, system: &SystemJson, problem: &Problem) -> Result<Kept, Complaint> {
-        let problem = ProblemJson::new(system.clone(), problem, Engine::Behaviour);
-        let file = CheckpointFile::new(path, &problem)?;
-        let about = About { problem, command: report::command(), seconds: 0.0, history: Vec::new() };
+    fn kept(&self, path: &Path, problem: &ProblemJson) -> Result<Kept, Complaint> {
+        let file = CheckpointFile::new(path, problem)?;
+        let about = About {
+            problem: problem.clone(),
+            command: report::command(),
+            seconds: 0.0,
+            history: Vec::new(),
+            certificate: None,
+        };
         Ok(Kept { file, interval: self.checkpoint_interval, about })
     }
 }

@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the part is damaged, or of another problem, or when the system fails.
     pub fn solve_subproblem(self, part: Subproblem) -> Result<Outcome, SubproblemError> {
-        let mut outcome = self.resume(part.0)?.run()?;
+        let mut outcome = Search { witness: None, ..self }.resume(part.0)?.run()?;
         outcome.statistics.necessary_queries = None; // that would be of the whole
         Ok(outcome)
     }
