@@ -6,11 +6,12 @@
 //! contradict the claim. If that happens on all ways, no tree does.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::file::Certificate;
 use crate::problem::{Claim, Objective, Problem, Solution};
 use crate::record::{End, ROOT};
-use crate::size::{Point, least_size};
+use crate::size::{Firsts, Point};
 use crate::source::{Source, State, Trouble};
 use crate::{Checked, Failure, Refutation, System, Verdict};
 
@@ -20,8 +21,9 @@ struct Pending {
     node: u32,
     label: u16,
     cell: Vec<u32>,
-    /// The fewest predicates that it needs.
+    /// The fewest predicates that it needs, and how trees that agree with it can begin.
     size: u32,
+    firsts: Rc<Firsts>,
     /// Where the behaviour before was: labels given, traces begun, steps of the last one.
     labels: usize,
     traces: usize,
@@ -41,6 +43,7 @@ struct Check<'a> {
     labels: Vec<(Vec<u32>, u16)>,
     by_cell: BTreeMap<Vec<u32>, u16>,
     size: u32,
+    firsts: Rc<Firsts>,
     /// The initial states of its traces.
     order: Vec<u32>,
     /// The worst value of the traces that are complete.
@@ -63,6 +66,9 @@ impl Certificate {
         let system = system.as_mut().map(|system| &mut **system as &mut dyn System);
         let source = Source::new(&self.record, self.is_full, problem.thresholds.len(), system, share);
         let worst = if problem.objective == Objective::Reach { 0 } else { problem.horizon };
+        // No value is better than this one, and so nothing is ever allowed more.
+        let most = self.claim.allowance(problem, worst).unwrap_or(0);
+        let thresholds: Vec<usize> = problem.thresholds.iter().map(Vec::len).collect();
         let mut check = Check {
             certificate: self,
             problem,
@@ -72,6 +78,7 @@ impl Certificate {
             labels: Vec::new(),
             by_cell: BTreeMap::new(),
             size: 0,
+            firsts: Rc::new(Firsts::new(&thresholds, problem.depth, most)),
             order: Vec::new(),
             worst,
             checked,
@@ -240,32 +247,26 @@ impl Check<'_> {
         let (present, missing): (Vec<u16>, Vec<u16>) =
             actions.partition(|&action| record.child(self.node, action).is_some());
         for action in missing {
-            if let Some(size) = self.size_with(&cell, action, most) {
+            if let Some((size, _)) = self.with_label(&cell, action, most) {
                 let name = &self.problem.actions[usize::from(action)];
-                let what = format!(
+                return Err(self.refuted(&format!(
                     "the action {name:?} is not looked into, and a tree of {size} predicates takes it"
-                );
-                return Err(self.refuted(&what));
+                )));
             }
         }
-        // A smallest tree that agrees with the labels gives some label to this cell, too. If all others need
-        // more predicates it is the last one.
-        let mut is_given = false;
-        let mut next = Vec::new();
-        for (index, &action) in present.iter().enumerate() {
-            let is_last = index + 1 == present.len();
-            let size =
-                if is_last && !is_given { Some(self.size) } else { self.size_with(&cell, action, most) };
-            is_given |= size == Some(self.size);
-            next.extend(size.zip(record.child(self.node, action)).map(|(size, node)| (size, node, action)));
-        }
+        let next = present.into_iter().filter_map(|action| {
+            let (size, firsts) = self.with_label(&cell, action, most)?;
+            Some((size, firsts, record.child(self.node, action)?, action))
+        });
+        let next: Vec<_> = next.collect();
         // If there is but one, the system stays where it is.
         let state = if next.len() > 1 { self.source.save() } else { State::Unknown };
-        pending.extend(next.into_iter().map(|(size, node, label)| Pending {
+        pending.extend(next.into_iter().map(|(size, firsts, node, label)| Pending {
             node,
             label,
             cell: cell.clone(),
             size,
+            firsts: Rc::new(firsts),
             labels: self.labels.len(),
             traces: self.order.len(),
             steps: self.source.steps(),
@@ -275,12 +276,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The fewest predicates, at most `most`, with one label more.
-    fn size_with(&mut self, cell: &[u32], label: u16, most: u32) -> Option<u32> {
+    /// The fewest predicates, at most `most`, with one label more; and how trees can begin then.
+    fn with_label(&mut self, cell: &[u32], label: u16, most: u32) -> Option<(u32, Firsts)> {
         self.checked.tests += 1;
         let labelled = self.labels.iter().map(|(cell, label)| Point { cell, label: *label });
         let points: Vec<Point<'_>> = labelled.chain([Point { cell, label }]).collect();
-        least_size(&points, self.problem.depth, most)
+        self.firsts.with_last(&points).filter(|(size, _)| *size <= most)
     }
 
     /// Goes back to where a label is still to be looked into, unless that is here, and takes its step.
@@ -296,7 +297,7 @@ impl Check<'_> {
         self.by_cell.insert(next.cell.clone(), next.label);
         self.labels.push((next.cell, next.label));
         self.checked.labels += 1;
-        (self.node, self.size, self.worst) = (next.node, next.size, next.worst);
+        (self.node, self.size, self.worst, self.firsts) = (next.node, next.size, next.worst, next.firsts);
         let went = self.source.step_into(next.node, next.label);
         self.told(went)
     }

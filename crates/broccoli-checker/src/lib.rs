@@ -22,7 +22,7 @@ mod source;
 
 pub use file::{Certificate, Unreadable};
 pub use problem::{Claim, Objective, Problem, Solution, Tree};
-pub use size::{Point, least_size};
+pub use size::{Firsts, Point, least_size};
 
 /// What the system says about a run so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

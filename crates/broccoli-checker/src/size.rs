@@ -13,8 +13,8 @@ pub struct Point<'a> {
 /// none if there is no such tree.
 ///
 /// Points of one label need no predicate. All others need a first one, which has some of the points on its
-/// false side and the rest on its true side; both sides are then told apart with one level less. Beyond that
-/// nothing is clever, but this: with a greater threshold the false side has more points, so it needs no
+/// false side and the rest on its true side; both sides are then told apart with one level less. Nothing is
+/// clever beyond that, but this: with a greater threshold the false side has more points, so it needs no
 /// fewer predicates, and the true side has fewer.
 ///
 /// ```
@@ -26,45 +26,50 @@ pub struct Point<'a> {
 /// assert_eq!(least_size(&points, 2, 3), Some(2));
 /// ```
 pub fn least_size(points: &[Point<'_>], depth: u32, most: u32) -> Option<u32> {
-    if points.windows(2).all(|pair| pair[0].label == pair[1].label) {
-        return Some(0);
-    }
+    let Some(other) = points.iter().position(|point| point.label != points[0].label) else { return Some(0) };
     if depth == 0 || most == 0 {
         return None;
     }
-    if depth == 1 {
-        return one_level(points.iter()).pop().flatten();
+    if one_predicate_does(points, points[other].label) {
+        return Some(1);
     }
     let (mut best, mut most) = (None, most);
     for dimension in 0..points[0].cell.len() {
-        if let Some(size) = best_split(points, dimension, depth, most) {
-            best = Some(size);
-            most = size - 1;
-        }
-        if most == 0 {
-            break;
+        if depth > 1 && most > 1 {
+            let size = best_split(points, dimension, depth, most);
+            best = size.or(best);
+            most = size.map_or(most, |size| size - 1);
         }
     }
     best
 }
 
-/// The same with a first predicate on this dimension.
+/// Whether there are two labels only, the first point's and `other`, and their ranks do not overlap in some
+/// dimension.
+fn one_predicate_does(points: &[Point<'_>], other: u16) -> bool {
+    let first = points[0].label;
+    points.iter().all(|point| point.label == first || point.label == other)
+        && (0..points[0].cell.len()).any(|dimension| {
+            let mut ranges = [(u32::MAX, 0); 2];
+            for point in points {
+                let range = &mut ranges[usize::from(point.label == other)];
+                let rank = point.cell[dimension];
+                *range = (range.0.min(rank), range.1.max(rank));
+            }
+            ranges[0].1 < ranges[1].0 || ranges[1].1 < ranges[0].0
+        })
+}
+
+/// The fewest predicates with a first one on this dimension.
 fn best_split(points: &[Point<'_>], dimension: usize, depth: u32, mut most: u32) -> Option<u32> {
     let mut points = points.to_vec();
     points.sort_unstable_by_key(|point| point.cell[dimension]);
     let rank = |place: usize| points[place].cell[dimension];
-    let splits: Vec<usize> = (1..points.len()).filter(|&place| rank(place - 1) < rank(place)).collect();
+    let places: Vec<usize> = (1..points.len()).filter(|&place| rank(place - 1) < rank(place)).collect();
+    let side = |points, most| least_size(points, depth - 1, most);
+    let first = places.partition_point(|&place| side(&points[place..], most - 1).is_none());
     let mut best = None;
-    if depth == 2 {
-        // One level below it does with bounds, which are made point by point from either end.
-        let falses = one_level(points.iter());
-        let trues = one_level(points.iter().rev());
-        let size = |&place: &usize| Some(1 + falses[place]? + trues[points.len() - place]?);
-        return splits.iter().filter_map(size).min().filter(|size| *size <= most);
-    }
-    let side = |points, most: u32| least_size(points, depth - 1, most);
-    let first = splits.partition_point(|&place| side(&points[place..], most - 1).is_none());
-    for &place in &splits[first..] {
+    for &place in &places[first..] {
         if most == 0 {
             break;
         }
@@ -77,33 +82,65 @@ fn best_split(points: &[Point<'_>], dimension: usize, depth: u32, mut most: u32)
     best
 }
 
-/// For the first 0, 1, 2, … points: the fewest predicates of a tree of depth at most 1. That is 0 for one
-/// label, and 1 for two whose ranks do not overlap in some dimension.
-fn one_level<'p, 'a: 'p>(points: impl Iterator<Item = &'p Point<'a>>) -> Vec<Option<u32>> {
-    let mut sizes = vec![Some(0)];
-    // Per label, the least and greatest rank in every dimension.
-    let mut bounds: Vec<(u16, Vec<(u32, u32)>)> = Vec::new();
-    for point in points {
-        if sizes.last() == Some(&None) {
-            sizes.push(None); // it gets no better with more points
-            continue;
-        }
-        match bounds.iter_mut().find(|(label, _)| *label == point.label) {
-            Some((_, ranges)) => {
-                for (range, &rank) in ranges.iter_mut().zip(point.cell) {
-                    *range = (range.0.min(rank), range.1.max(rank));
-                }
-            }
-            None => bounds.push((point.label, point.cell.iter().map(|&rank| (rank, rank)).collect())),
-        }
-        let are_apart = |(a, b): (&(u32, u32), &(u32, u32))| a.1 < b.0 || b.1 < a.0;
-        sizes.push(match &bounds[..] {
-            [_] => Some(0),
-            [a, b] if a.1.iter().zip(&b.1).any(are_apart) => Some(1),
-            _ => None,
+/// The first predicates that trees which give some points their labels can have. With more points there are
+/// only fewer of them, so it pays to remember them.
+#[derive(Clone, Debug)]
+pub struct Firsts {
+    depth: u32,
+    most: u32,
+    splits: Vec<Split>,
+}
+
+/// A first predicate, true where the rank is greater than `threshold`; and the fewest predicates that its
+/// false and its true side need.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    dimension: usize,
+    threshold: u32,
+    sizes: [u32; 2],
+}
+
+impl Firsts {
+    /// Those of trees of at most this depth and size without any point; `thresholds` has their number per
+    /// dimension.
+    pub fn new(thresholds: &[usize], depth: u32, most: u32) -> Self {
+        let splits = thresholds.iter().enumerate().flat_map(|(dimension, &count)| {
+            (0..count as u32).map(move |threshold| Split { dimension, threshold, sizes: [0, 0] })
         });
+        Firsts { depth, most, splits: splits.collect() }
     }
-    sizes
+
+    /// Those that are left with the last of these points, if they are those of all points before it; and the
+    /// fewest predicates of a tree, if there is any.
+    pub fn with_last(&self, points: &[Point<'_>]) -> Option<(u32, Firsts)> {
+        let (last, _) = points.split_last()?;
+        let is_uniform = points.iter().all(|point| point.label == last.label);
+        let mut least = is_uniform.then_some(0);
+        let mut splits: Vec<Split> = Vec::new();
+        // What was found out for the threshold before: dimension, side, points on this side, their size.
+        let mut before = None;
+        let mut side = Vec::new();
+        for split in self.splits.iter().filter(|_| self.depth > 0 && self.most > 0) {
+            let is_true = |point: &Point<'_>| point.cell[split.dimension] > split.threshold;
+            let is_last_true = is_true(last);
+            side.clear();
+            side.extend(points.iter().filter(|point| is_true(point) == is_last_true));
+            let mut sizes = split.sizes;
+            let other = sizes[usize::from(!is_last_true)];
+            let same = (split.dimension, is_last_true, side.len());
+            let size = match before {
+                Some((what, size)) if what == same => size,
+                _ => least_size(&side, self.depth - 1, self.most - 1),
+            };
+            before = Some((same, size));
+            if let Some(size) = size.filter(|size| 1 + size + other <= self.most) {
+                sizes[usize::from(is_last_true)] = size;
+                least = Some(least.map_or(1 + size + other, |least: u32| least.min(1 + size + other)));
+                splits.push(Split { sizes, ..*split });
+            }
+        }
+        least.map(|least| (least, Firsts { splits, ..*self }))
+    }
 }
 
 #[cfg(test)]
@@ -124,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_plain_recursion_says() {
+    fn both_say_what_plain_recursion_says() {
         let mut random = 1u64;
         let mut draw = |below: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -146,6 +183,11 @@ mod tests {
                 for most in 0..=7 {
                     let expected = least.filter(|least| *least <= most);
                     assert_eq!(least_size(&points, depth, most), expected, "{points:?} {depth} {most}");
+                    let mut firsts = Some((0, Firsts::new(&[5, 5], depth, most)));
+                    for count in 1..=points.len() {
+                        firsts = firsts.and_then(|(_, firsts)| firsts.with_last(&points[..count]));
+                    }
+                    assert_eq!(firsts.map(|(least, _)| least), expected, "{points:?} {depth} {most}");
                 }
             }
         }
