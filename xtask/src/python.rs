@@ -54,7 +54,7 @@ fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outc
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    for folder in ["gymnasium", "exports"] {
+    for folder in ["gymnasium", "exports", "certificates"] {
         run(environment.command(workspace, program, folder).args(arguments))?;
     }
     Ok(Outcome::Passed)

@@ -1,0 +1,380 @@
+"""A second checker of certificates, as naive as can be, written from docs/certificates.md alone.
+
+    python3 checker.py [--table TABLE.json] CERTIFICATE...
+
+It needs nothing but Python, and prints a line for each certificate: verified, refuted or unreadable, and why.
+Full certificates are checked without the system. For light ones the system is a table in JSON: a list of
+states, each with its observation, its verdict ('.' running, '+' satisfied, '-' violated) and, for every
+action, the next state; an initial state is the index of a state.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import sys
+import zlib
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RUNNING, SATISFIED, VIOLATED = range(3)
+LABEL, BACK, START, END, REPLY = range(5)
+
+Cell = tuple[int, ...]
+Labels = dict[Cell, int]
+
+
+class UnreadableError(Exception):
+    """It is no certificate, or a damaged one."""
+
+
+class RefutedError(Exception):
+    """What is claimed does not follow."""
+
+
+class Reply(NamedTuple):
+    """What the system answered."""
+
+    verdict: int
+    observation: tuple[float, ...]
+
+
+@dataclass
+class Node:
+    """A behaviour: what happened in it, what ended it, and those with one label more."""
+
+    items: list[int | Reply] = field(default_factory=list)
+    end: int | None = None
+    children: dict[int, Node] = field(default_factory=dict)
+
+
+class Certificate:
+    """What is in a file."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read it, or raise what is wrong."""
+        magic = b"broccoli certificate\n"
+        if not data.startswith(magic):
+            raise UnreadableError("not a certificate")
+        if data[len(magic) : len(magic) + 4] != struct.pack("<I", 1):
+            raise UnreadableError("another version, or cut short")
+        blocks = list(read_blocks(data, len(magic) + 4))
+        kinds = b"".join(kind for kind, _, _ in blocks)
+        if not kinds.endswith(b"C"):
+            raise UnreadableError("cut short")
+        evidence = blocks[1:-1]
+        self.traces = Node()
+        traces = evidence.pop()[2] if kinds[-2:-1] == b"T" else b""
+        if not kinds.startswith(b"P") or any(kind not in b"EL" for kind, _, _ in evidence):
+            raise UnreadableError("a block is out of place")
+
+        header, self.claim = json.loads(blocks[0][2]), json.loads(blocks[-1][2])
+        self.is_full = header["form"] == "full"
+        self.problem = header["problem"]
+        self.thresholds: list[list[float]] = [d["thresholds"] for d in self.problem["dimensions"]]
+        if any(list(t) != sorted(set(t)) for t in self.thresholds):
+            raise UnreadableError("thresholds out of order")
+        self.objective = self.problem["objective"]
+        if self.objective not in ("reach", "survive"):
+            raise UnreadableError("no such objective")
+
+        complete: set[int] = set()
+        for kind, task, _ in evidence:
+            if task in complete:
+                raise UnreadableError("a task goes on after its end")
+            if kind == b"L":
+                complete.add(task)
+        self.root = Node()
+        for _, task, events in evidence:
+            if task in complete:
+                self.read_events(self.root, events)
+        self.read_events(self.traces, traces)
+
+    def read_events(self, root: Node, events: bytes) -> None:
+        """Add the events of a block to the tree of behaviours."""
+        path = [root]
+        at = 0
+
+        def number() -> int:
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte = events[at]
+                at += 1
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if byte < 0x80:
+                    if value >= 1 << 64:
+                        raise UnreadableError("a number is too large")
+                    return value
+
+        while at < len(events):
+            argument, kind = divmod(number(), 8)
+            node = path[-1]
+            if kind == LABEL and argument < len(self.problem["actions"]):
+                path.append(node.children.setdefault(argument, Node()))
+            elif kind == BACK and argument < len(path):
+                del path[len(path) - argument :]
+            elif kind == START and argument < len(self.problem["initial_states"]):
+                node.items.append(argument)
+            elif kind == END and argument <= 2:
+                node.end = argument
+            elif kind == REPLY and argument <= VIOLATED and self.is_full:
+                count = len(self.thresholds)
+                observation = struct.unpack_from(f"<{count}d", events, at)
+                at += 8 * count
+                length = number()
+                at += length  # the state is of no use without the system
+                if at > len(events) or any(math.isnan(value) for value in observation):
+                    raise UnreadableError("an answer makes no sense")
+                node.items.append(Reply(argument, observation))
+            else:
+                raise UnreadableError("an event makes no sense")
+
+    def cell(self, observation: tuple[float, ...]) -> Cell:
+        """Return the rank in every dimension."""
+        return tuple(bisect_right(t, value) for t, value in zip(self.thresholds, observation, strict=True))
+
+    def is_better(self, a: int, b: int) -> bool:
+        """Tell whether value a is strictly better than value b."""
+        return a < b if self.objective == "reach" else a > b
+
+    def allowance(self, value: int) -> int:
+        """Return how many predicates a tree of this value may have to contradict the claim; -1 for none."""
+        claim = self.claim["claim"]
+        nodes: int = self.problem["nodes"]
+        if claim == "infeasible":
+            return nodes
+        if claim == "optimal" and value == self.claim["value"]:
+            return int(min(self.claim["size"] - 1, nodes))
+        return nodes if self.is_better(value, self.claim["value" if claim == "optimal" else "bound"]) else -1
+
+
+def read_blocks(data: bytes, at: int) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield the kind, the task and the content of each block."""
+    checksum = 0
+    while at < len(data):
+        try:
+            kind, task, length, stored = struct.unpack_from("<cQII", data, at)
+            end = at + 17 + stored
+            (expected,) = struct.unpack_from("<I", data, end)
+        except struct.error:
+            raise UnreadableError("cut short") from None
+        checksum = zlib.crc32(data[at:end], checksum)
+        if checksum != expected:
+            raise UnreadableError("a checksum is wrong")
+        content = zlib.decompressobj().decompress(data[at + 17 : end], length + 1)
+        if len(content) != length:
+            raise UnreadableError("a block is not as long as it says")
+        yield kind, task, content
+        at = end + 4
+
+
+def size_of(labels: Labels, depth: int) -> float:
+    """Return the fewest predicates of a tree that gives each cell its label."""
+    if len(set(labels.values())) <= 1:
+        return 0
+    best = math.inf
+    if depth > 0:
+        for dimension in range(len(next(iter(labels)))):
+            for rank in sorted({cell[dimension] for cell in labels})[:-1]:
+                yes = {cell: label for cell, label in labels.items() if cell[dimension] > rank}
+                no = {cell: label for cell, label in labels.items() if cell[dimension] <= rank}
+                best = min(best, 1 + size_of(yes, depth - 1) + size_of(no, depth - 1))
+    return best
+
+
+class Table:
+    """A system given by a table, for light certificates."""
+
+    def __init__(self, states: list[dict[str, Any]], initial: list[list[float]]) -> None:
+        """Take the states, and where the runs start."""
+        self.states, self.initial = states, [int(values[0]) for values in initial]
+
+    def run(self, initial: int, actions: tuple[int, ...]) -> Reply:
+        """Return what the system answers after these actions."""
+        state = self.states[self.initial[initial]]
+        for action in actions:
+            state = self.states[state["next"][action]]
+        return Reply(".+-".index(state["verdict"]), tuple(map(float, state["observation"])))
+
+
+@dataclass
+class Way:
+    """A way through the tree of behaviours."""
+
+    node: Node
+    items: int
+    labels: Labels
+    started: tuple[int, ...]
+    actions: tuple[int, ...]
+    worst: int
+    size: float
+
+
+class Checker:
+    """Checks one certificate."""
+
+    def __init__(self, certificate: Certificate, states: list[dict[str, Any]] | None) -> None:
+        """Take the certificate, and the states of the table if there is one."""
+        self.certificate = certificate
+        problem = certificate.problem
+        self.horizon, self.depth, self.nodes = problem["horizon"], problem["depth"], problem["nodes"]
+        self.initial_count = len(problem["initial_states"])
+        self.is_reach = certificate.objective == "reach"
+        self.table = Table(states, problem["initial_states"]) if states is not None else None
+        if not certificate.is_full and self.table is None:
+            raise UnreadableError("a light certificate needs a table")
+
+    def check(self) -> None:
+        """Raise RefutedError unless the claim follows."""
+        claim = self.certificate.claim
+        if claim["claim"] not in ("optimal", "infeasible", "bound"):
+            raise UnreadableError("no such claim")
+        if claim["claim"] == "optimal" or (claim["claim"] == "bound" and claim["tree"] is not None):
+            self.check_tree()
+        ways = [Way(self.certificate.root, 0, {}, (), (), 0 if self.is_reach else self.horizon, 0)]
+        while ways:
+            way = ways.pop()
+            # Either a label has been given and its action is to be taken, or it is the very first start.
+            reply = self.reply(way) if way.started else self.start(way)
+            ways.extend(self.follow(way, reply))
+
+    def take(self, way: Way) -> int | Reply:
+        """Return the next item of the behaviour."""
+        for item in islice(way.node.items, way.items, None):
+            way.items += 1
+            return item
+        raise RefutedError("something is not recorded")
+
+    def reply(self, way: Way) -> Reply:
+        """Return what the system answers next."""
+        if not self.certificate.is_full and self.table is not None:
+            return self.table.run(way.started[-1], way.actions)
+        item = self.take(way)
+        if not isinstance(item, Reply):
+            raise RefutedError("an answer is not recorded")
+        return item
+
+    def start(self, way: Way) -> Reply:
+        """Start the next trace."""
+        initial = self.take(way)
+        if isinstance(initial, Reply) or initial in way.started:
+            raise RefutedError("which trace is run next is not recorded, or it was run before")
+        way.started, way.actions = (*way.started, initial), ()
+        return self.reply(way)
+
+    def follow(self, way: Way, reply: Reply) -> list[Way]:
+        """Go on to where the way ends, or branches into others."""
+        allowance = self.certificate.allowance
+        while True:
+            steps = len(way.actions)
+            if reply.verdict == RUNNING and (self.is_reach or steps < way.worst):
+                if self.is_reach and steps == self.horizon:
+                    return []
+                most = allowance(max(way.worst, steps + 1) if self.is_reach else way.worst)
+                if way.size > most:
+                    return []
+                cell = self.certificate.cell(reply.observation)
+                if cell not in way.labels:
+                    return list(self.branch(way, cell, most))
+                way.actions = (*way.actions, way.labels[cell])
+                reply = self.reply(way)
+                continue
+            if reply.verdict == VIOLATED and self.is_reach:
+                if way.node.end != 0:
+                    raise RefutedError("a violation is not recorded")
+                return []
+            if self.is_reach:
+                way.worst = max(way.worst, steps)
+            elif reply.verdict == VIOLATED:
+                way.worst = min(way.worst, steps)
+            if way.size > allowance(way.worst):
+                return []
+            if len(way.started) == self.initial_count:
+                raise RefutedError(f"a tree of {way.size} predicates has the value {way.worst}")
+            reply = self.start(way)
+
+    def branch(self, way: Way, cell: Cell, most: int) -> Iterator[Way]:
+        """Yield the ways with each label that some tree can give the cell."""
+        for action in range(len(self.certificate.problem["actions"])):
+            labels = {**way.labels, cell: action}
+            size = size_of(labels, self.depth)
+            if size <= most:
+                if action not in way.node.children:
+                    raise RefutedError(f"action {action} is not looked into, {len(way.labels)} labels deep")
+                child = way.node.children[action]
+                yield Way(child, 0, labels, way.started, (*way.actions, action), way.worst, size)
+
+    def check_tree(self) -> None:
+        """Check that the tree of the claim is one, and has the value that is claimed."""
+        certificate, claim = self.certificate, self.certificate.claim
+        size, depth = self.measure(claim["tree"])
+        if (size, depth) != (claim["size"], claim["depth"]) or size > self.nodes or depth > self.depth:
+            raise RefutedError("the tree is not as large as it is claimed, or too large")
+        values = []
+        way = Way(certificate.traces, 0, {}, (), (), 0, 0)
+        for initial in range(self.initial_count):
+            if certificate.is_full:
+                reply = self.start(way)
+            else:
+                way.started, way.actions = (*way.started, initial), ()
+                reply = self.reply(way)
+            if way.started[-1] != initial:
+                raise RefutedError("the traces of the tree are out of order")
+            while reply.verdict == RUNNING and len(way.actions) < self.horizon:
+                tree = claim["tree"]
+                while "action" not in tree:
+                    is_true = reply.observation[tree["feature"]] >= tree["threshold"]
+                    tree = tree["true" if is_true else "false"]
+                way.actions = (*way.actions, tree["action"])
+                reply = self.reply(way)
+            if self.is_reach and reply.verdict != SATISFIED:
+                raise RefutedError("the tree fails")
+            is_short = self.is_reach or reply.verdict == VIOLATED
+            values.append(len(way.actions) if is_short else self.horizon)
+        if claim["value"] != (max(values) if self.is_reach else min(values)):
+            raise RefutedError("the tree has another value")
+
+    def measure(self, tree: dict[str, Any]) -> tuple[int, int]:
+        """Return size and depth of a tree."""
+        if "action" in tree:
+            if tree["action"] not in range(len(self.certificate.problem["actions"])):
+                raise UnreadableError("no such action")
+            return 0, 0
+        if tree["threshold"] not in self.certificate.thresholds[tree["feature"]]:
+            raise UnreadableError("no such threshold")
+        sizes, depths = zip(self.measure(tree["true"]), self.measure(tree["false"]), strict=True)
+        return 1 + sum(sizes), 1 + max(depths)
+
+
+def verdict(path: str, states: list[dict[str, Any]] | None) -> str:
+    """Check a file, and tell what came of it."""
+    try:
+        Checker(Certificate(Path(path).read_bytes()), states).check()
+    except RefutedError as error:
+        return f"refuted: {error}"
+    except (UnreadableError, zlib.error, struct.error, KeyError, IndexError, TypeError, ValueError) as error:
+        return f"unreadable: {error!r}"
+    return "verified"
+
+
+def main(arguments: list[str]) -> None:
+    """Check the files that are named."""
+    states = None
+    if arguments[:1] == ["--table"]:
+        states = json.loads(Path(arguments[1]).read_text())["states"]
+        arguments = arguments[2:]
+    for path in arguments:
+        print(verdict(path, states), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
