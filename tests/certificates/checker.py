@@ -1,11 +1,12 @@
 """A second checker of certificates, as naive as can be, written from docs/certificates.md alone.
 
-    python3 checker.py [--table TABLE.json] CERTIFICATE...
+    python3 checker.py CERTIFICATE...
 
 It needs nothing but Python, and prints a line for each certificate: verified, refuted or unreadable, and why.
-Full certificates are checked without the system. For light ones the system is a table in JSON: a list of
-states, each with its observation, its verdict ('.' running, '+' satisfied, '-' violated) and, for every
-action, the next state; an initial state is the index of a state.
+Full certificates are checked without the system. For light ones the system is a table in JSON, in a file
+with the name of the certificate and .table behind it: {"states": [...]}, each with its observation, its
+verdict ('.' running, '+' satisfied, '-' violated) and, for every action, the next state. An initial state is
+the index of a state.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 RUNNING, SATISFIED, VIOLATED = range(3)
 LABEL, BACK, START, END, REPLY = range(5)
+MOST_DEPTH = 16
 
 Cell = tuple[int, ...]
 Labels = dict[Cell, int]
@@ -82,8 +84,10 @@ class Certificate:
         if any(list(t) != sorted(set(t)) for t in self.thresholds):
             raise UnreadableError("thresholds out of order")
         self.objective = self.problem["objective"]
-        if self.objective not in ("reach", "survive"):
-            raise UnreadableError("no such objective")
+        counts = [len(self.problem[key]) for key in ("dimensions", "actions", "initial_states")]
+        is_empty = counts < [1] or counts[1] < 2 or counts[2] < 1 or self.problem["horizon"] < 1
+        if self.objective not in ("reach", "survive") or is_empty or self.problem["depth"] > MOST_DEPTH:
+            raise UnreadableError("no such problem")
 
         complete: set[int] = set()
         for kind, task, _ in evidence:
@@ -238,6 +242,8 @@ class Checker:
         claim = self.certificate.claim
         if claim["claim"] not in ("optimal", "infeasible", "bound"):
             raise UnreadableError("no such claim")
+        if claim["claim"] == "optimal" and claim["bound"] != claim["value"]:
+            raise UnreadableError("the bound of an optimal tree is not its value")
         if claim["claim"] == "optimal" or (claim["claim"] == "bound" and claim["tree"] is not None):
             self.check_tree()
         ways = [Way(self.certificate.root, 0, {}, (), (), 0 if self.is_reach else self.horizon, 0)]
@@ -355,10 +361,12 @@ class Checker:
         return 1 + sum(sizes), 1 + max(depths)
 
 
-def verdict(path: str, states: list[dict[str, Any]] | None) -> str:
+def verdict(path: Path) -> str:
     """Check a file, and tell what came of it."""
+    table = path.with_name(path.name + ".table")
+    states = json.loads(table.read_text())["states"] if table.exists() else None
     try:
-        Checker(Certificate(Path(path).read_bytes()), states).check()
+        Checker(Certificate(path.read_bytes()), states).check()
     except RefutedError as error:
         return f"refuted: {error}"
     except (UnreadableError, zlib.error, struct.error, KeyError, IndexError, TypeError, ValueError) as error:
@@ -366,15 +374,6 @@ def verdict(path: str, states: list[dict[str, Any]] | None) -> str:
     return "verified"
 
 
-def main(arguments: list[str]) -> None:
-    """Check the files that are named."""
-    states = None
-    if arguments[:1] == ["--table"]:
-        states = json.loads(Path(arguments[1]).read_text())["states"]
-        arguments = arguments[2:]
-    for path in arguments:
-        print(verdict(path, states), flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    for argument in sys.argv[1:]:
+        print(verdict(Path(argument)), flush=True)

@@ -220,7 +220,13 @@ impl Claim {
             })
         };
         match json.get("claim").and_then(Value::as_str) {
-            Some("optimal") => Ok(Claim::Optimal(solution()?)),
+            Some("optimal") => {
+                let best = solution()?;
+                if whole(json, "bound", u64::MAX)? != best.value {
+                    return Err(wrong("the bound of an optimal tree is not its value"));
+                }
+                Ok(Claim::Optimal(best))
+            }
             Some("infeasible") => Ok(Claim::Infeasible),
             Some("bound") => Ok(Claim::Bound {
                 bound: whole(json, "bound", u64::MAX)?,

@@ -1,0 +1,378 @@
+//! Certificates that are wrong: no checker accepts one unless what it claims is true all the same.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use broccoli_certificate::Form;
+use broccoli_checker::{Certificate, Claim, Failure, Tree as CheckedTree, Unreadable};
+use broccoli_core::problem::{ComeBack, Objective, Problem};
+use broccoli_core::tree::Tree;
+use broccoli_tests::certified::{Live, certify};
+use broccoli_tests::mutants::{Block, Content, Event, Parts, START};
+use broccoli_tests::oracle;
+use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::table::TableProblem;
+use broccoli_tests::wall::run;
+use serde_json::Value;
+
+const MOST_TREES: u64 = 500;
+const MEMORY: usize = 16 << 20;
+
+/// Numbers that look random, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn draw(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below.max(1)
+    }
+}
+
+/// What a checker says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    Verified,
+    Refuted,
+    Unreadable,
+}
+
+/// Checks a certificate; a full one against all answers of the system, if it is to be.
+fn said(bytes: &[u8], table: &TableProblem, is_replayed: bool) -> Result<(Said, String), String> {
+    let certificate = match Certificate::read(bytes, MEMORY) {
+        Ok(certificate) => certificate,
+        Err(error) => return Ok((Said::Unreadable, error.to_string())),
+    };
+    let problem = live_problem(table, &certificate);
+    let factory = table.factory(ComeBack::Clone);
+    let mut live = Live::new(&problem, &factory).map_err(|error| error.to_string())?;
+    let checked = if certificate.is_full && !is_replayed {
+        certificate.check(None, 0.0)
+    } else {
+        certificate.check(Some(&mut live), 1.0)
+    };
+    match checked {
+        Ok(_) => Ok((Said::Verified, String::new())),
+        Err(Failure::Refuted(wrong)) => Ok((Said::Refuted, wrong.to_string())),
+        Err(other) => Err(other.to_string()),
+    }
+}
+
+/// The problem as the certificate has it, as far as the system needs it.
+fn live_problem(table: &TableProblem, certificate: &Certificate) -> Problem {
+    let mut live = table.clone();
+    live.initial = initial_states(certificate);
+    live.problem()
+}
+
+fn initial_states(certificate: &Certificate) -> Vec<usize> {
+    let states = certificate.problem_json["initial_states"].as_array().expect("it was read");
+    states.iter().map(|state| state[0].as_f64().expect("the index of a state") as usize).collect()
+}
+
+/// Whether the claim of a certificate is true, by brute force; none if there are too many trees.
+fn is_true(table: &TableProblem, certificate: &Certificate) -> Option<bool> {
+    let problem = &certificate.problem;
+    let table = TableProblem {
+        thresholds: problem.thresholds.clone(),
+        initial: initial_states(certificate),
+        objective: match problem.objective {
+            broccoli_checker::Objective::Reach => Objective::reach(problem.horizon),
+            broccoli_checker::Objective::Survive => Objective::survive(problem.horizon),
+        },
+        depth: problem.depth,
+        nodes: u64::from(problem.nodes),
+        ..table.clone()
+    };
+    let predicates: usize = table.thresholds.iter().map(Vec::len).sum();
+    let count = oracle::tree_count(predicates as u64, table.actions() as u64, table.nodes, table.depth);
+    if count > 200_000 {
+        return None;
+    }
+    let best = oracle::best(&table);
+    let has_value = certificate.claim.solution().is_none_or(|solution| {
+        let tree = core_tree(&table, &solution.tree);
+        oracle::value(&table, &tree) == Some(solution.value)
+            && (tree.size(), tree.depth()) == (solution.size, solution.depth)
+    });
+    Some(
+        has_value
+            && match &certificate.claim {
+                Claim::Optimal(claimed) => best == Some((claimed.value, claimed.size)),
+                Claim::Infeasible => best.is_none(),
+                Claim::Bound { bound, .. } => {
+                    best.is_none_or(|(value, _)| !problem.objective.is_better(value, *bound))
+                }
+            },
+    )
+}
+
+fn core_tree(table: &TableProblem, tree: &CheckedTree) -> Tree {
+    match tree {
+        CheckedTree::Leaf(action) => Tree::Leaf(usize::from(*action)),
+        CheckedTree::Node { dimension, threshold, branches } => {
+            let [yes, no] = [&branches[0], &branches[1]].map(|branch| core_tree(table, branch));
+            Tree::node(*dimension, table.thresholds[*dimension][*threshold], yes, no)
+        }
+    }
+}
+
+/// Certificates of random problems, and of searches for them that were stopped early.
+fn over_random_certificates(share: f64, check: impl Fn(&TableProblem, Form, &[u8]) -> Result<(), String>) {
+    let check = |table: &TableProblem| {
+        let problem = table.problem();
+        for form in [Form::Light, Form::Full] {
+            for limit in [u64::MAX, 7] {
+                let factory = table.factory(ComeBack::Clone);
+                let (_, bytes) = certify(&problem, &factory, form, |search| search.query_limit(limit))?;
+                check(table, form, &bytes)?;
+            }
+        }
+        Ok(())
+    };
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(share, scattered(wanted, MOST_TREES), check);
+        run(share, structured(wanted, MOST_TREES), check);
+    }
+}
+
+/// Each way to damage a certificate is noticed, unless the claim is true all the same.
+#[test]
+fn a_damaged_certificate_that_is_accepted_claims_what_is_true() {
+    let dice = std::cell::RefCell::new(Dice(7));
+    let tally: std::cell::RefCell<BTreeMap<&'static str, BTreeMap<Said, u64>>> = Default::default();
+    over_random_certificates(0.0006, |table, _, bytes| {
+        for _ in 0..40 {
+            let mut parts = Parts::new(bytes, table.thresholds.len());
+            let Some(way) = parts.damage(&mut |below| dice.borrow_mut().draw(below)) else { continue };
+            let damaged = parts.bytes();
+            let (said, why) = said(&damaged, table, true)?;
+            *tally.borrow_mut().entry(way).or_default().entry(said).or_default() += 1;
+            if said == Said::Verified {
+                let certificate = Certificate::read(&damaged, MEMORY).map_err(|error| error.to_string())?;
+                if is_true(table, &certificate) == Some(false) {
+                    return Err(format!("{way}: {:?} is accepted", certificate.claim));
+                }
+            } else if why.is_empty() {
+                return Err(format!("{way}: it is refused without a word"));
+            }
+        }
+        Ok(())
+    });
+    let tally = tally.into_inner();
+    for (way, said) in &tally {
+        let refused: u64 = said.iter().filter(|(said, _)| **said != Said::Verified).map(|(_, n)| n).sum();
+        assert!(refused > 0, "{way} was never noticed: {said:?}");
+    }
+    assert!(tally.len() > 20, "{tally:?}");
+    println!("{tally:#?}");
+}
+
+/// Every label that is left out, with all that comes after it, is missed if it is needed. Which ones are, the
+/// mutants above have tried at random; here are all of a small certificate.
+#[test]
+fn a_branch_that_is_left_out_is_missed() {
+    let missed = std::cell::Cell::new(0);
+    over_random_certificates(0.0002, |table, form, bytes| {
+        let parts = Parts::new(bytes, table.thresholds.len());
+        let count: usize = parts.clone().event_lists().iter().map(|events| events.len()).sum();
+        for place in 0..count.min(200) {
+            let mut parts = parts.clone();
+            if !leave_out(&mut parts, place) {
+                continue;
+            }
+            let damaged = parts.bytes();
+            let (said, _) = said(&damaged, table, true)?;
+            missed.set(missed.get() + u32::from(said == Said::Refuted));
+            let certificate = Certificate::read(&damaged, MEMORY).map_err(|error| error.to_string())?;
+            if said == Said::Verified && is_true(table, &certificate) != Some(true) {
+                return Err(format!("{form:?}: event {place} is not missed"));
+            }
+        }
+        Ok(())
+    });
+    assert!(missed.get() > 100, "{} branches were missed", missed.get());
+}
+
+/// Leaves out the label with this number, and all events until the walk goes back from it; says whether it is a
+/// label.
+fn leave_out(parts: &mut Parts, mut place: usize) -> bool {
+    for events in parts.event_lists() {
+        if place >= events.len() {
+            place -= events.len();
+            continue;
+        }
+        if events[place].kind != 0 {
+            return false;
+        }
+        let mut depth = 0u64;
+        let mut end = place;
+        while end < events.len() {
+            match events[end].kind {
+                0 => depth += 1,
+                1 if events[end].argument >= depth => {
+                    events[end].argument -= depth;
+                    break;
+                }
+                1 => depth -= events[end].argument,
+                _ => {}
+            }
+            end += 1;
+        }
+        events.drain(place..end);
+        return true;
+    }
+    false
+}
+
+/// Files that were cut or have a bit flipped cannot be read; files of random blocks and events are refused
+/// without a panic, whatever is in them, and take no more memory than allowed.
+#[test]
+fn damaged_files_are_unreadable_and_nothing_makes_the_reader_panic() {
+    let dice = std::cell::RefCell::new(Dice(3));
+    let draw = |below: u64| dice.borrow_mut().draw(below);
+    over_random_certificates(0.0005, |table, _, bytes| {
+        for _ in 0..20 {
+            let cut = draw(bytes.len() as u64) as usize;
+            let (said_of_cut, _) = said(&bytes[..cut], table, false)?;
+            let mut flipped = bytes.to_vec();
+            flipped[cut] ^= 1 << draw(8);
+            let (said_of_flipped, why) = said(&flipped, table, false)?;
+            if (said_of_cut, said_of_flipped) != (Said::Unreadable, Said::Unreadable) {
+                return Err(format!("byte {cut} of {}: {said_of_flipped:?} {why}", bytes.len()));
+            }
+            let mut longer = bytes.to_vec();
+            longer.push(0);
+            assert_eq!(said(&longer, table, false)?.0, Said::Unreadable);
+
+            // Events of pure chance, with good checksums.
+            let mut parts = Parts::new(bytes, table.thresholds.len());
+            let events = (0..draw(60)).map(|_| Event {
+                kind: draw(8),
+                argument: if draw(9) == 0 { u64::MAX >> (3 + draw(60)) } else { draw(4) },
+                observation: (0..8 * table.thresholds.len()).map(|_| draw(256) as u8).collect(),
+                state: vec![0; draw(5) as usize],
+            });
+            let block = Block { kind: b'L', task: draw(9), content: Content::Events(events.collect()) };
+            let place = 1 + draw(parts.blocks.len() as u64 - 1) as usize;
+            parts.blocks.insert(place, block);
+            said(&parts.bytes(), table, false)?;
+            // And JSON of pure chance.
+            damage_json(parts.problem(), &draw);
+            damage_json(parts.claim(), &draw);
+            if let Ok(certificate) = Certificate::read(&parts.bytes(), MEMORY) {
+                let _ = certificate.check(None, 0.0);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Replaces something somewhere in a JSON value.
+fn damage_json(value: &mut Value, draw: &dyn Fn(u64) -> u64) {
+    let inside: Option<&mut Value> = match value {
+        Value::Array(values) if draw(6) > 0 => {
+            let place = draw(values.len() as u64) as usize;
+            values.get_mut(place)
+        }
+        Value::Object(map) if draw(6) > 0 => {
+            let place = draw(map.len() as u64) as usize;
+            map.values_mut().nth(place)
+        }
+        _ => None,
+    };
+    match inside {
+        Some(inside) => damage_json(inside, draw),
+        None => {
+            *value = match draw(7) {
+                0 => Value::Null,
+                1 => u64::MAX.into(),
+                2 => 3.into(),
+                3 => (-1).into(),
+                4 => "x".into(),
+                5 => Value::Array(Vec::new()),
+                _ => 1e300.into(),
+            }
+        }
+    }
+}
+
+/// A small file that would take a lot of memory is refused.
+#[test]
+fn a_file_that_blows_up_is_refused() {
+    let table = TableProblem {
+        thresholds: vec![vec![1.0]],
+        states: vec![broccoli_tests::table::State { observation: vec![0.0], next: vec![0, 0], verdict: '.' }],
+        initial: vec![0],
+        objective: Objective::reach(3),
+        depth: 1,
+        nodes: 1,
+    };
+    let problem = table.problem();
+    let factory = table.factory(ComeBack::Clone);
+    let (_, bytes) = certify(&problem, &factory, Form::Light, |search| search).expect("it runs");
+    let event = |kind| Event { kind, argument: 0, observation: Vec::new(), state: Vec::new() };
+    for kind in [0, START] {
+        let mut parts = Parts::new(&bytes, 1);
+        let content = Content::Events(vec![event(kind); 10_000_000]);
+        parts.blocks.insert(1, Block { kind: b'L', task: 99, content });
+        let bomb = parts.bytes();
+        assert!(bomb.len() < 100_000, "{} bytes", bomb.len());
+        assert_eq!(Certificate::read(&bomb, MEMORY).err(), Some(Unreadable::TooLarge(MEMORY)));
+    }
+    // A block that says it is longer than it can be.
+    let mut lie = bytes.clone();
+    lie[21 + 4 + 9..][..4].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(matches!(Certificate::read(&lie, MEMORY), Err(Unreadable::Damaged(_))));
+}
+
+/// The checker in Python, written from the specification, says the same of good and of damaged certificates.
+#[test]
+fn the_checker_in_python_says_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dice = std::cell::RefCell::new(Dice(11));
+    let expected: std::cell::RefCell<Vec<(std::path::PathBuf, Said, String)>> = Default::default();
+    over_random_certificates(0.0003, |table, _, bytes| {
+        let mut all = vec![(bytes.to_vec(), "as it was")];
+        for _ in 0..6 {
+            let mut parts = Parts::new(bytes, table.thresholds.len());
+            if let Some(way) = parts.damage(&mut |below| dice.borrow_mut().draw(below)) {
+                all.push((parts.bytes(), way));
+            }
+        }
+        for (bytes, way) in all {
+            let (said, why) = said(&bytes, table, false)?;
+            let mut expected = expected.borrow_mut();
+            let path = folder.path().join(format!("{}", expected.len()));
+            std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
+            let json = serde_json::to_string(table).map_err(|error| error.to_string())?;
+            std::fs::write(path.with_extension("table"), json).map_err(|error| error.to_string())?;
+            expected.push((
+                path,
+                said,
+                format!("{way}: {why}\n{}", serde_json::to_string(table).unwrap_or_default()),
+            ));
+        }
+        Ok(())
+    });
+    let expected = expected.into_inner();
+    let checker = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates/checker.py");
+    let mut python = Command::new("python3");
+    python.arg("-B").arg(checker).args(expected.iter().map(|(path, ..)| path));
+    let output = python.output().expect("there is python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).expect("text");
+    let mut verified = 0;
+    assert_eq!(lines.lines().count(), expected.len());
+    for (line, (_, said, way)) in lines.lines().zip(&expected) {
+        let python = match line.split(':').next() {
+            Some("verified") => Said::Verified,
+            Some("refuted") => Said::Refuted,
+            _ => Said::Unreadable,
+        };
+        verified += u32::from(python == Said::Verified);
+        // Where one sees that something is wrong with the file the other may see what is wrong with the proof.
+        let is_same = (python == Said::Verified) == (*said == Said::Verified);
+        assert!(is_same, "Python: {line}; Rust: {said:?}, {way}");
+    }
+    assert!(verified as usize > expected.len() / 10, "{verified} of {}", expected.len());
+}
