@@ -240,8 +240,9 @@ class Checker:
     def check(self) -> None:
         """Raise RefutedError unless the claim follows."""
         claim = self.certificate.claim
-        if claim["claim"] not in ("optimal", "infeasible", "bound"):
-            raise UnreadableError("no such claim")
+        numbers = {"optimal": ("bound", "value", "size", "depth"), "infeasible": (), "bound": ("bound",)}
+        if any(not isinstance(claim[key], int) for key in numbers[claim["claim"]]):
+            raise UnreadableError("the claim lacks a number")
         if claim["claim"] == "optimal" and claim["bound"] != claim["value"]:
             raise UnreadableError("the bound of an optimal tree is not its value")
         if claim["claim"] == "optimal" or (claim["claim"] == "bound" and claim["tree"] is not None):

@@ -181,7 +181,13 @@ impl Parts {
     fn damage_claim(&mut self, draw: &mut dyn FnMut(u64) -> u64) -> Option<&'static str> {
         let claim = self.claim();
         match draw(5) {
-            0 => nudge(&mut claim["value"], draw).map(|()| "value"),
+            0 => {
+                nudge(&mut claim["value"], draw)?;
+                if claim["claim"] == "optimal" {
+                    claim["bound"] = claim["value"].clone();
+                }
+                Some("value")
+            }
             1 => nudge(&mut claim["size"], draw).map(|()| "size"),
             2 => nudge(&mut claim["bound"], draw).map(|()| "bound"),
             3 => {
