@@ -1,0 +1,256 @@
+//! `solve --certificate` and `verify`: exit codes, forms, foreign systems, searches that were killed.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{json, run, stderr, stdout};
+
+/// A folder, and a file in it that does not exist yet.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("proof");
+    (directory, file)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+fn solve(arguments: &[&str], file: &Path) -> i32 {
+    let output = run(&[&["solve"], arguments, &["--certificate", text(file)]].concat());
+    output.status.code().unwrap_or_else(|| panic!("{}", stderr(&output)))
+}
+
+#[test]
+fn both_forms_verify_and_say_what_was_checked() {
+    let (_directory, file) = place();
+    for form in ["light", "full"] {
+        assert_eq!(solve(&["pendulum", "--certificate-form", form], &file), 0);
+        let output = run(&["verify", text(&file)]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let said = stdout(&output);
+        assert!(said.contains("Verified. Optimal: this tree reaches the goal in 46 steps."), "{said}");
+        assert!(said.contains("system   pendulum, 88 thresholds, 1 initial state, horizon 10,000"), "{said}");
+        assert!(said.contains("checked  9,205 behaviours, 71,455 labels, 126,054 transitions"), "{said}");
+        assert_eq!(said.contains("the system was not run"), form == "full", "{said}");
+    }
+    let replayed = run(&["verify", text(&file), "--replay", "--json"]);
+    assert_eq!(replayed.status.code(), Some(0));
+    let replayed = json(&replayed);
+    assert_eq!((&replayed["status"], &replayed["claim"]), (&"verified".into(), &"optimal".into()));
+    assert_eq!(replayed["checked"]["transitions_asked"], replayed["checked"]["transitions"]);
+    let share = json(&run(&["verify", text(&file), "--replay=1%", "--json"]));
+    let asked = share["checked"]["transitions_asked"].as_u64().expect("a number");
+    assert!((1_000..1_600).contains(&asked), "{share}");
+}
+
+#[test]
+fn every_kind_of_answer_has_a_certificate() {
+    let (_directory, file) = place();
+    for (arguments, code, claim) in [
+        (&["mountain-car", "--depth", "0"][..], 3, "infeasible"),
+        (&["pendulum", "--query-limit", "20000"], 4, "bound"),
+        (&["pendulum", "--gap", "40%"], 4, "bound"),
+        (&["mountain-car", "--first", "--samples", "3"], 4, "bound"),
+        (&["cartpole", "--samples", "3", "--any-optimal", "--threads", "3"], 0, "optimal"),
+    ] {
+        assert_eq!(solve(arguments, &file), code, "{arguments:?}");
+        let output = run(&["verify", text(&file), "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(json(&output)["claim"], claim, "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let (directory, file) = place();
+    assert_eq!(solve(&["pendulum", "--depth", "1"], &file), 3);
+    let whole = std::fs::read(&file).expect("it is there");
+    let says = |bytes: &[u8], code: i32, what: &str| {
+        std::fs::write(&file, bytes).expect("it can be written");
+        let output = run(&["verify", text(&file)]);
+        let said = stdout(&output) + &stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(what), "{said}");
+    };
+    says(&whole[..whole.len() - 1], 2, "it is cut short: it does not end with a claim");
+    says(b"something else", 2, "it is not a certificate");
+    says(&[&whole[..21], &[9, 0, 0, 0], &whole[25..]].concat(), 2, "of version 9, and this program reads");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    says(&flipped, 2, "the checksum of block");
+    let missing = run(&["verify", text(&directory.path().join("nowhere"))]);
+    assert_eq!(missing.status.code(), Some(2));
+    std::fs::write(&file, &whole).expect("it can be written");
+    let replay = run(&["verify", text(&file), "--replay"]);
+    assert_eq!(replay.status.code(), Some(2));
+    assert!(stderr(&replay).contains("--replay works with full certificates only"), "{}", stderr(&replay));
+    let small = run(&["verify", text(&file), "--memory", "1KiB"]);
+    assert_eq!(small.status.code(), Some(2));
+    assert!(stderr(&small).contains("it is too large"), "{}", stderr(&small));
+
+    for engine in ["backtracking", "exhaustive"] {
+        let other = directory.path().join("other");
+        let refused = run(&["solve", "pendulum", "--engine", engine, "--certificate", text(&other)]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains(&format!("{engine} leaves no evidence")), "{}", stderr(&refused));
+        assert!(!other.exists());
+    }
+    let nowhere = directory.path().join("no/such/folder");
+    assert_eq!(run(&["solve", "pendulum", "--certificate", text(&nowhere)]).status.code(), Some(2));
+}
+
+/// The claim of another problem's certificate does not follow: here, of the same with another horizon.
+#[test]
+fn a_wrong_claim_is_refuted_with_the_first_wrong_step() {
+    let (_directory, file) = place();
+    // The goal is reached in 104 steps, so within 103 it is not.
+    assert_eq!(solve(&["mountain-car", "--horizon", "103"], &file), 3);
+    let bytes = std::fs::read(&file).expect("it is there");
+    let changed = with_horizon(&bytes, "\"horizon\":103", "\"horizon\":104");
+    std::fs::write(&file, changed).expect("it can be written");
+    let output = run(&["verify", text(&file)]);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("Refuted: the certificate does not prove what it claims."), "{said}");
+    assert!(said.contains("step 103"), "{said}");
+    let output = run(&["verify", text(&file), "--json"]);
+    assert_eq!((json(&output)["status"].as_str(), output.status.code()), (Some("refuted"), Some(5)));
+    assert!(json(&output)["refutation"]["step"].as_u64().is_some());
+}
+
+/// Changes the text of the first block, and writes all checksums anew.
+fn with_horizon(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    use std::io::{Read, Write};
+    let mut out = bytes[..25].to_vec();
+    let (mut rest, mut checksum) = (&bytes[25..], 0);
+    while !rest.is_empty() {
+        let stored = u32::from_le_bytes(rest[13..17].try_into().expect("4 bytes")) as usize;
+        let mut content = rest[17..17 + stored].to_vec();
+        let mut length = u32::from_le_bytes(rest[9..13].try_into().expect("4 bytes"));
+        if rest[0] == b'P' {
+            let mut text = String::new();
+            flate2::read::ZlibDecoder::new(&content[..]).read_to_string(&mut text).expect("text");
+            assert!(text.contains(from), "{text}");
+            let text = text.replace(from, to);
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(text.as_bytes()).expect("memory");
+            content = encoder.finish().expect("memory");
+            length = text.len() as u32;
+        }
+        let start = out.len();
+        out.extend(&rest[..9]);
+        out.extend(length.to_le_bytes());
+        out.extend((content.len() as u32).to_le_bytes());
+        out.extend(content);
+        let mut hasher = crc32fast::Hasher::new_with_initial(checksum);
+        hasher.update(&out[start..]);
+        checksum = hasher.finalize();
+        out.extend(checksum.to_le_bytes());
+        rest = &rest[17 + stored + 4..];
+    }
+    out
+}
+
+/// A search that is killed again and again, and resumed, ends with a certificate that verifies.
+#[test]
+fn a_search_that_was_killed_ends_with_a_certificate_that_verifies() {
+    for (threads, form) in [("1", "light"), ("2", "full")] {
+        let (directory, file) = place();
+        let checkpoint = directory.path().join("search.ckpt");
+        let options = ["--json", "--threads", threads, "--checkpoint-interval", "20ms"];
+        let begin = ["solve", "mountain-car", "--depth", "3", "--step", "0.12,0.01"];
+        let certificate = ["--certificate", text(&file), "--certificate-form", form];
+        let begin = [&begin[..], &certificate, &options, &["--checkpoint", text(&checkpoint)]].concat();
+        let resume = [&["resume", text(&checkpoint)][..], &options].concat();
+        let mut killed = 0;
+        for time in [60, 150, 220, 90, 300] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_broccoli"));
+            command.args(if checkpoint.exists() { &resume } else { &begin });
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+            std::thread::sleep(Duration::from_millis(time));
+            if child.try_wait().expect("it is there").is_none() {
+                killed += 1;
+                child.kill().expect("it is there");
+            }
+            child.wait().expect("it ends");
+        }
+        assert!(killed > 1, "killed {killed} times only");
+        let output = run(if checkpoint.exists() { &resume } else { &begin });
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let verified = run(&["verify", text(&file), "--json"]);
+        assert_eq!(verified.status.code(), Some(0), "{}{}", stdout(&verified), stderr(&verified));
+    }
+}
+
+#[test]
+fn a_resumed_search_needs_its_certificate_or_leave_to_do_without() {
+    let (directory, file) = place();
+    let checkpoint = directory.path().join("search.ckpt");
+    let options = ["pendulum", "--query-limit", "30000", "--checkpoint", text(&checkpoint)];
+    assert_eq!(solve(&options, &file), 4);
+    assert_eq!(run(&["verify", text(&file)]).status.code(), Some(0), "a stopped search claims its bound");
+    std::fs::rename(&file, directory.path().join("away")).expect("it can be moved");
+    let refused = run(&["resume", text(&checkpoint)]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--no-certificate"), "{}", stderr(&refused));
+    std::fs::write(&file, vec![0; 1 << 20]).expect("it can be written");
+    let refused = run(&["resume", text(&checkpoint)]);
+    assert!(stderr(&refused).contains("it is not the one that the search has begun"), "{}", stderr(&refused));
+    std::fs::rename(directory.path().join("away"), &file).expect("it can be moved");
+    let again = run(&["resume", text(&checkpoint), "--query-limit", "30000"]);
+    assert_eq!(again.status.code(), Some(4), "{}", stderr(&again));
+    let resumed = run(&["resume", text(&checkpoint)]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
+    let verified = run(&["verify", text(&file), "--json"]);
+    assert_eq!(json(&verified)["claim"], "optimal", "{}", stderr(&verified));
+    assert_eq!(verified.status.code(), Some(0));
+}
+
+/// A disk that is full ends no search, but the user is told, and the exit code says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_certificate_that_cannot_be_written_is_told_of_after_the_answer() {
+    let output = run(&["solve", "pendulum", "--depth", "1", "--certificate", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    // Later, when the search is running: no file of this process may grow beyond some KiB.
+    let (_directory, file) = place();
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} solve pendulum --threads 1 --certificate-form full --certificate {}",
+        env!("CARGO_BIN_EXE_broccoli"),
+        text(&file)
+    );
+    let output = Command::new("bash").args(["-c", &script]).output().expect("there is a shell");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("Optimal: this tree reaches the goal in 46 steps"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(stderr(&output).contains("is of no use: it cannot be written"), "{}", stderr(&output));
+    assert_eq!(run(&["verify", text(&file)]).status.code(), Some(2));
+}
+
+/// A program that only a certificate names is not run.
+#[test]
+fn a_foreign_system_is_run_only_if_it_is_named() {
+    let (directory, file) = place();
+    let problem = directory.path().join("plant.toml");
+    let made = run(&["init", text(&problem), "--subprocess"]);
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    assert_eq!(solve(&[text(&problem)], &file), 0);
+    let refused = run(&["verify", text(&file)]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("which is run only if you name it"), "{}", stderr(&refused));
+    let verified = run(&["verify", text(&file), text(&problem)]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+    let other = run(&["verify", text(&file), "pendulum"]);
+    assert_eq!(other.status.code(), Some(2));
+    assert_eq!(solve(&[text(&problem), "--certificate-form", "full"], &file), 0);
+    assert_eq!(run(&["verify", text(&file)]).status.code(), Some(0), "a full one needs no system");
+}
