@@ -247,8 +247,9 @@ class Checker:
             raise UnreadableError("the bound of an optimal tree is not its value")
         if claim["claim"] == "optimal" or (claim["claim"] == "bound" and claim["tree"] is not None):
             self.check_tree()
-        ways = [Way(self.certificate.root, 0, {}, (), (), 0 if self.is_reach else self.horizon, 0)]
-        while ways:
+        worst = 0 if self.is_reach else self.horizon
+        ways = [Way(self.certificate.root, 0, {}, (), (), worst, 0)]
+        while ways and self.certificate.allowance(worst) >= 0:
             way = ways.pop()
             # Either a label has been given and its action is to be taken, or it is the very first start.
             reply = self.reply(way) if way.started else self.start(way)

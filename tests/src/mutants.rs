@@ -1,5 +1,6 @@
 //! Wrong certificates: valid ones taken apart, damaged, and put together again with good checksums.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 
 use flate2::Compression;
@@ -25,6 +26,8 @@ pub struct Block {
     pub kind: u8,
     /// Its task.
     pub task: u64,
+    /// How long it says that its content is, if that is a lie.
+    pub claimed_length: Option<u32>,
     /// What is in it.
     pub content: Content,
 }
@@ -52,8 +55,12 @@ pub struct Event {
 }
 
 /// The kinds of events that are spoken of.
+pub const LABEL: u64 = 0;
+/// See [`LABEL`].
+pub const BACK: u64 = 1;
+/// See [`LABEL`].
 pub const START: u64 = 2;
-/// See [`START`].
+/// See [`LABEL`].
 pub const REPLY: u64 = 4;
 
 impl Parts {
@@ -74,7 +81,7 @@ impl Parts {
                 b'P' | b'C' => Content::Json(serde_json::from_slice(&content).expect("it is valid")),
                 _ => Content::Events(events(&content, dimensions)),
             };
-            parts.blocks.push(Block { kind, task, content });
+            parts.blocks.push(Block { kind, task, claimed_length: None, content });
             rest = &rest[17 + stored + 4..];
         }
         parts
@@ -92,7 +99,7 @@ impl Parts {
             let start = bytes.len();
             bytes.push(block.kind);
             bytes.extend(block.task.to_le_bytes());
-            bytes.extend((content.len() as u32).to_le_bytes());
+            bytes.extend(block.claimed_length.unwrap_or(content.len() as u32).to_le_bytes());
             let stored = compressed(&content);
             bytes.extend((stored.len() as u32).to_le_bytes());
             bytes.extend(stored);
@@ -129,6 +136,44 @@ impl Parts {
             Content::Json(_) => None,
         });
         events.filter(|events| !events.is_empty()).collect()
+    }
+
+    /// The labels of all behaviours.
+    pub fn paths(&mut self) -> BTreeSet<Vec<u64>> {
+        let mut paths = BTreeSet::new();
+        for events in self.event_lists() {
+            let mut path = Vec::new();
+            for event in events {
+                event.walk(&mut path);
+                paths.insert(path.clone());
+            }
+        }
+        paths.remove(&Vec::new());
+        paths
+    }
+
+    /// Leaves out a behaviour, given by its labels, and all that has more labels.
+    pub fn leave_out(&mut self, labels: &[u64]) {
+        for events in self.event_lists() {
+            let (mut path, mut written) = (Vec::new(), Vec::new());
+            let mut left = Vec::new();
+            for event in std::mem::take(events) {
+                event.walk(&mut path);
+                if path.starts_with(labels) {
+                    continue;
+                }
+                let shared = path.iter().zip(&written).take_while(|(a, b)| a == b).count();
+                if shared < written.len() {
+                    left.push(Event::new(BACK, (written.len() - shared) as u64));
+                }
+                left.extend(path[shared..].iter().map(|&label| Event::new(LABEL, label)));
+                written.clone_from(&path);
+                if !matches!(event.kind, LABEL | BACK) {
+                    left.push(event);
+                }
+            }
+            *events = left;
+        }
     }
 
     /// Damages it in one way, with numbers from `draw`, which are below what it is given. The name of the way;
@@ -296,6 +341,20 @@ fn nudge(number: &mut Value, draw: &mut dyn FnMut(u64) -> u64) -> Option<()> {
 }
 
 impl Event {
+    /// An event without data behind it.
+    pub fn new(kind: u64, argument: u64) -> Self {
+        Event { kind, argument, observation: Vec::new(), state: Vec::new() }
+    }
+
+    /// Goes where the event leads.
+    fn walk(&self, path: &mut Vec<u64>) {
+        match self.kind {
+            LABEL => path.push(self.argument),
+            BACK => path.truncate(path.len() - self.argument as usize),
+            _ => {}
+        }
+    }
+
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         push_number(&mut bytes, self.argument << 3 | self.kind);
@@ -313,7 +372,7 @@ fn events(mut bytes: &[u8], dimensions: usize) -> Vec<Event> {
     while !bytes.is_empty() {
         let number = number(&mut bytes);
         let (kind, argument) = (number & 7, number >> 3);
-        let mut event = Event { kind, argument, observation: Vec::new(), state: Vec::new() };
+        let mut event = Event::new(kind, argument);
         if kind == REPLY {
             let (observation, rest) = bytes.split_at(8 * dimensions);
             bytes = rest;

@@ -13,6 +13,8 @@ const MAGIC: &[u8] = b"broccoli certificate\n";
 const VERSION: u32 = 1;
 /// The most that a byte can be the compression of.
 const MOST_RATIO: u64 = 1_100;
+/// How many bytes of memory a byte of JSON may take.
+const JSON_RATIO: usize = 32;
 
 /// Why a file cannot be read as a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +61,13 @@ struct Block<'b> {
 }
 
 impl Certificate {
-    /// Reads a certificate. Its evidence may take so many bytes of memory.
+    /// Reads a certificate, which may take about so many bytes of memory.
+    ///
+    /// ```
+    /// use broccoli_checker::{Certificate, Unreadable};
+    /// let begun = b"broccoli certificate\n\x01\0\0\0";
+    /// assert_eq!(Certificate::read(begun, 1 << 20).err(), Some(Unreadable::CutShort));
+    /// ```
     ///
     /// # Errors
     /// When it does not keep to the format.
@@ -75,7 +83,7 @@ impl Certificate {
         if first.kind != b'P' {
             return Err(damaged("it does not begin with a problem"));
         }
-        let header = first.json()?;
+        let header = first.json(memory)?;
         let problem_json = header.get("problem").cloned().unwrap_or_default();
         let problem = Problem::read(&problem_json)?;
         let is_full = match header.get("form").and_then(Value::as_str) {
@@ -83,7 +91,7 @@ impl Certificate {
             Some("light") => false,
             _ => return Err(damaged("its form is neither light nor full")),
         };
-        let claim = Claim::read(&last.json()?, &problem)?;
+        let claim = Claim::read(&last.json(memory)?, &problem)?;
         let rules = Rules {
             actions: problem.actions.len() as u64,
             initial_states: problem.initial_states as u64,
@@ -103,10 +111,10 @@ impl Certificate {
             }
         }
         for block in evidence.iter().filter(|block| complete.contains(&block.task)) {
-            record.read(&block.content()?, rules)?;
+            record.read(&block.content(memory)?, rules)?;
         }
         if let Some(traces) = traces {
-            traces_record.read(&traces.content()?, rules)?;
+            traces_record.read(&traces.content(memory)?, rules)?;
         }
         let system = problem_json.get("system").cloned().unwrap_or_default();
         Ok(Certificate { system, problem_json, problem, claim, is_full, record, traces: traces_record })
@@ -151,8 +159,11 @@ fn blocks(bytes: &[u8]) -> Result<Vec<Block<'_>>, Unreadable> {
 }
 
 impl Block<'_> {
-    fn content(&self) -> Result<Vec<u8>, Unreadable> {
+    fn content(&self, memory: usize) -> Result<Vec<u8>, Unreadable> {
         let length = u64::from(self.length);
+        if length > memory as u64 {
+            return Err(Unreadable::TooLarge(memory));
+        }
         if length > MOST_RATIO * self.stored.len() as u64 {
             return Err(damaged("a block cannot be as long as it says"));
         }
@@ -166,8 +177,11 @@ impl Block<'_> {
         }
     }
 
-    fn json(&self) -> Result<Value, Unreadable> {
-        serde_json::from_slice(&self.content()?).map_err(|error| damaged(&error.to_string()))
+    fn json(&self, memory: usize) -> Result<Value, Unreadable> {
+        if self.length as usize > memory / JSON_RATIO {
+            return Err(Unreadable::TooLarge(memory));
+        }
+        serde_json::from_slice(&self.content(memory)?).map_err(|error| damaged(&error.to_string()))
     }
 }
 
