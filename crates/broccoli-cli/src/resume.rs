@@ -3,18 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
 use crate::answer::AnswerOptions;
 use crate::certificate::CertificateFile;
-use crate::checkpoint::{About, CheckpointFile};
+use crate::checkpoint::CheckpointFile;
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::time_span;
 use crate::running::{Kept, Plan, RunOptions, SearchError};
-use crate::target::{adopt, built_in, described, resolve};
+use crate::target::of_saved;
 
 /// Go on with a search that `broccoli solve --checkpoint FILE` has begun
 ///
@@ -58,7 +57,8 @@ impl Resume {
     /// Runs the command.
     pub fn run(&self) -> Done {
         let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
-        let target = self.target(&file, &about)?;
+        let named = self.target.as_deref();
+        let target = of_saved(&about.problem, named, "resume", |what| file.complaint(what))?;
         let problem = about.problem.to_problem().map_err(|error| file.complaint(error))?;
         TreeFile { option: "FILE", path: &self.file }.check_against(&problem, &target)?;
         let (system, command) = (about.problem.system.clone(), about.command.clone());
@@ -71,30 +71,5 @@ impl Resume {
             SearchError::Start(error) => Complaint::other(error.to_string()),
         })?;
         self.answer.tell(&target, system, &problem, searched, command)
-    }
-
-    /// The system to go on with.
-    fn target(&self, file: &CheckpointFile, about: &About) -> Result<Target, Complaint> {
-        let expected = &about.problem.system;
-        let (target, system) = match (&self.target, built_in(&about.problem)) {
-            (None, Some(target)) => (target.map_err(|what| file.complaint(what))?, expected.clone()),
-            (Some(name), _) => {
-                let (mut target, system) = resolve(name)?;
-                adopt(&mut target, &about.problem).map_err(|what| file.complaint(what))?;
-                let system = described(system, &target);
-                (target, system)
-            }
-            (None, None) => {
-                let name = expected.name();
-                return Err(file
-                    .complaint(format!("its system is `{name}`, which is run only if you name it"))
-                    .help("give the problem file: broccoli resume FILE PROBLEM.toml"));
-            }
-        };
-        if system == *expected {
-            return Ok(target);
-        }
-        let (expected, given) = (expected.name(), system.name());
-        Err(file.complaint(format!("its system is `{expected}`, and that of TARGET `{given}`")))
     }
 }

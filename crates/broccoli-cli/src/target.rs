@@ -52,6 +52,36 @@ pub fn built_in(problem: &ProblemJson) -> Option<Result<Target, String>> {
     }))
 }
 
+/// The system of a saved problem: a built-in environment, or what the user has `named` for `command`, if it is the
+/// same.
+pub fn of_saved(
+    problem: &ProblemJson,
+    named: Option<&str>,
+    command: &str,
+    complaint: impl Fn(String) -> Complaint,
+) -> Result<Target, Complaint> {
+    let expected = &problem.system;
+    let (target, system) = match (named, built_in(problem)) {
+        (None, Some(target)) => (target.map_err(&complaint)?, expected.clone()),
+        (Some(name), _) => {
+            let (mut target, system) = resolve(name)?;
+            adopt(&mut target, problem).map_err(&complaint)?;
+            let system = described(system, &target);
+            (target, system)
+        }
+        (None, None) => {
+            let name = expected.name();
+            return Err(complaint(format!("its system is `{name}`, which is run only if you name it"))
+                .help(format!("give the problem file: broccoli {command} FILE PROBLEM.toml")));
+        }
+    };
+    if system == *expected {
+        return Ok(target);
+    }
+    let (expected, given) = (expected.name(), system.name());
+    Err(complaint(format!("its system is `{expected}`, and that of TARGET `{given}`")))
+}
+
 /// Makes the choices that a saved problem made, as far as the target leaves them open.
 pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
     for dimension in &problem.dimensions {

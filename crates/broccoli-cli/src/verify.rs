@@ -7,10 +7,9 @@ use broccoli_checker::{Certificate, Checked, Claim, Failure, Objective, Refutati
 use broccoli_core::problem::{ComeBack, Instance, Problem, RunError, SystemFactory, Verdict};
 use broccoli_core::search::Solution;
 use broccoli_core::tree::Tree;
-use broccoli_export::json::{ProblemJson, StatusJson, SystemJson};
+use broccoli_export::json::{ProblemJson, StatusJson};
 use broccoli_export::number::{counted, duration, grouped};
 use broccoli_export::text;
-use broccoli_problem::Target;
 use clap::Args;
 use serde_json::json;
 
@@ -19,7 +18,7 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::{fraction, memory};
 use crate::output;
-use crate::target::{environment, resolve};
+use crate::target::of_saved;
 
 /// The exit code for a certificate whose claim does not follow.
 const REFUTED: u8 = 5;
@@ -89,7 +88,9 @@ impl Verify {
                 .help("a light one is always checked by running the system"));
         }
         let needs_system = !certificate.is_full || self.replay.is_some();
-        let target = if needs_system { Some(self.target(&file, &json.system)?) } else { None };
+        let named = self.target.as_deref();
+        let target = needs_system.then(|| of_saved(&json, named, "verify", |what| file.complaint(what)));
+        let target = target.transpose()?;
         let checked = match &target {
             None => certificate.check(None, 0.0),
             Some(target) => {
@@ -110,25 +111,6 @@ impl Verify {
             output::print(&as_text(&certificate, &json, &problem, &checked, seconds))?;
         }
         Ok(if checked.is_ok() { 0 } else { REFUTED })
-    }
-
-    /// The system to run.
-    fn target(&self, file: &TreeFile<'_>, expected: &SystemJson) -> Result<Target, Complaint> {
-        let (target, system) = match (&self.target, expected) {
-            (Some(name), _) => resolve(name)?,
-            (None, SystemJson::Environment(name)) => environment(name)?,
-            (None, system) => {
-                let name = system.name();
-                return Err(file
-                    .complaint(format!("its system is `{name}`, which is run only if you name it"))
-                    .help("give the problem file: broccoli verify FILE PROBLEM.toml"));
-            }
-        };
-        if system == *expected {
-            return Ok(target);
-        }
-        let (expected, given) = (expected.name(), system.name());
-        Err(file.complaint(format!("its system is `{expected}`, and that of TARGET `{given}`")))
     }
 }
 
