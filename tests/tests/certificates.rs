@@ -52,7 +52,7 @@ fn over_random_problems(share: f64, check: impl Fn(&TableProblem) -> Result<(), 
 
 #[test]
 fn random_problems_verify() {
-    over_random_problems(0.01, |table| {
+    over_random_problems(0.003, |table| {
         let problem = table.problem();
         for way in WAYS {
             let factory = table.factory(way);
@@ -67,7 +67,7 @@ fn random_problems_verify() {
 /// Searches that end early claim what they have proved, and with any other option claims verify, too.
 #[test]
 fn searches_with_limits_and_options_verify() {
-    over_random_problems(0.003, |table| {
+    over_random_problems(0.001, |table| {
         let problem = table.problem();
         let factory = table.factory(ComeBack::Clone);
         let whole = Search::new(&problem, &factory).run().map_err(|error| error.to_string())?;
@@ -152,7 +152,7 @@ fn in_pieces(
 
 #[test]
 fn searches_that_were_stopped_and_resumed_verify() {
-    over_random_problems(0.002, |table| {
+    over_random_problems(0.0007, |table| {
         let problem = table.problem();
         for way in WAYS {
             let factory = table.factory(way);
