@@ -190,7 +190,7 @@ fn damaged_files_are_refused() {
     }
     let mut other_version = whole.clone();
     other_version[20] = 99;
-    refused(&other_version, &["a checkpoint of version 99, and this program reads version 2 only"]);
+    refused(&other_version, &["a checkpoint of version 99, and this program reads version 3 only"]);
     refused(br#"{"status":"optimal"}"#, &["it is not a checkpoint"]);
     for path in ["/dev/zero", "/no/such/file", text(directory.path())] {
         let output = run(&["resume", path]);

@@ -132,6 +132,7 @@ fn help_and_version() {
     assert_snapshot!(transcript(&["simulate", "--help"]));
     assert_snapshot!("prove", transcript(&["prove", "--help"]));
     assert_snapshot!("resume", transcript(&["resume", "--help"]));
+    assert_snapshot!("verify", transcript(&["verify", "--help"]));
     assert_snapshot!(transcript(&["environments", "--help"]));
 }
 
