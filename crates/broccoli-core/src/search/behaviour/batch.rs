@@ -176,7 +176,8 @@ impl<'p, S: Store> Batch<'p, S> {
             }
             if index == self.seats.len() {
                 let instance = Instance::row(self.problem, &self.table);
-                let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate), true);
+                // Many lanes that remember traces would take too much memory.
+                let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate), true, 0);
                 self.seats.push(Seat { lane, doing: None, was_busy: false });
             }
             taken = self.go_on(crew, index, false);

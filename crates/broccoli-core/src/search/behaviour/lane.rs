@@ -58,12 +58,10 @@ impl std::ops::Add for Counts {
     }
 }
 
-/// How much memory the traces that a lane remembers may take.
-const MOST_MEMORY: usize = 32 << 20;
-
 pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
+    remembered: usize,
     ask: Ask,
     /// Whether what it has found has been told.
     is_told: bool,
@@ -77,22 +75,24 @@ pub(super) struct Lane<'p, S: Store> {
 }
 
 impl<'p, S: Store> Lane<'p, S> {
-    /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
+    /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere. The traces that it
+    /// remembers may take so much memory.
     pub(super) fn new(
         problem: &'p Problem,
         instance: Instance<'p>,
         gate: Arc<Gate<'p>>,
         is_batched: bool,
+        remembered: usize,
     ) -> Self {
         let driver = Driver::new(problem, instance, gate, is_batched);
         let mut walk = Walk::new(problem, is_batched);
-        // One of many lanes remembers nothing: together they would take too much memory.
-        if driver.has_cache() || is_batched {
+        if driver.has_cache() || remembered == 0 {
             walk.close_memory();
         }
         Lane {
             driver,
             walk,
+            remembered,
             ask: Ask::Done,
             is_told: false,
             next: None,
@@ -203,7 +203,7 @@ impl<'p, S: Store> Lane<'p, S> {
     #[cold]
     fn keep_place(&mut self) -> Result<(), RunError> {
         let bytes = self.driver.keep_place()?;
-        if bytes + self.walk.memory_bytes() > MOST_MEMORY {
+        if bytes + self.walk.memory_bytes() > self.remembered {
             self.walk.close_memory();
         }
         Ok(())

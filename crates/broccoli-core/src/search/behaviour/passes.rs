@@ -26,6 +26,8 @@ pub(super) const FIRST_CUT: u64 = 2;
 const CUT_GROWTH: (u64, u64) = (5, 4);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
+/// How much memory the traces that a lane remembers may take.
+const MOST_REMEMBERED: usize = 32 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
 /// The canonical pass is cut into so many subproblems, at least.
@@ -83,7 +85,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     ) -> Result<(), RunError> {
         let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
         let witness = options.witness.clone();
-        let makings = Makings { problem, factory, gate: progress.gate(), cache, witness };
+        // An eighth of the memory, for all lanes together.
+        let share = options.memory.map_or(usize::MAX, |memory| memory / 8 / options.threads.max(1));
+        let remembered = MOST_REMEMBERED.min(share);
+        let makings = Makings { problem, factory, gate: progress.gate(), cache, witness, remembered };
         let crew = makings.crew(options.threads, options.threads_after);
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
         if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {

@@ -28,6 +28,8 @@ pub(super) struct Makings<'p> {
     pub(super) gate: Arc<Gate<'p>>,
     pub(super) cache: Option<Shared>,
     pub(super) witness: Option<Arc<dyn Witness>>,
+    /// How much memory the traces that a lane remembers may take.
+    pub(super) remembered: usize,
 }
 
 impl<'p> Makings<'p> {
@@ -65,7 +67,7 @@ impl<'p> Makings<'p> {
             None => Instance::new(problem, *factory)?,
             Some(cache) => Instance::cached(problem, *factory, cache.clone(), Arc::clone(gate))?,
         };
-        Ok(Lane::new(problem, instance, Arc::clone(gate), false))
+        Ok(Lane::new(problem, instance, Arc::clone(gate), false, self.remembered))
     }
 
     /// The worker with this number.
