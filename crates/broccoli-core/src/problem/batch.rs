@@ -80,6 +80,7 @@ impl From<SystemError> for BatchError {
 ///     .action("forth", 0.1)
 ///     .initial([0.0])
 ///     .objective(Objective::reach(1000))
+///     .depth(2)
 ///     .build()?;
 /// let rows = NonZeroUsize::new(256).ok_or("not 0")?;
 /// let factory = Batches::new(rows, || Ok(Box::new(Carts) as Box<dyn BatchSystem>));
