@@ -216,7 +216,7 @@ def test_without_gymnasium(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     assert broccoli.synthesize("mountain-car").value == 104
     assert broccoli.synthesize(Cart, **CART).status == "optimal"
-    with pytest.raises(ImportError, match="install gymnasium, or choose one of .*cartpole"):
+    with pytest.raises(ImportError, match=r"install gymnasium, or choose one of .*cartpole"):
         broccoli.Problem("CartPole-v1", thresholds=3, objective="survive", horizon=9, seeds=[0])
 
 
