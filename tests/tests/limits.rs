@@ -1,6 +1,7 @@
 //! Searches that are stopped, or content with less: whatever they say must be true of the optimum, which
 //! brute force knows.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use broccoli_core::problem::{ComeBack, Objective};
@@ -136,6 +137,40 @@ fn a_stop_is_heeded_at_once() {
 }
 
 /// With a gap the value is within it of the bound, hence of the optimum; without need for it, optimal.
+/// The share of the walk that is done never goes back, and all of it is done when nothing could be left out:
+/// no tree exists, or none survives the whole horizon.
+#[test]
+fn shares_of_the_walk() {
+    let check = |table: &TableProblem| {
+        let problem = table.problem();
+        for come_back in [ComeBack::Clone, ComeBack::Replay] {
+            for threads in [1, 3] {
+                let mut shares = vec![0.0];
+                let mut observer = |event: Event<'_>| {
+                    if let Event::Share(share) = event {
+                        shares.push(share);
+                    }
+                };
+                let factory = table.factory(come_back);
+                let search =
+                    Search::new(&problem, &factory).threads(NonZeroUsize::new(threads).expect("not 0"));
+                let outcome =
+                    search.threads_after(0).observer(&mut observer).run().map_err(|e| e.to_string())?;
+                let (last, value) = (shares[shares.len() - 1], outcome.best.map(|best| best.value));
+                let is_all = match problem.objective() {
+                    Objective::Reach { .. } => value.is_none(),
+                    Objective::Survive { horizon } => value < Some(horizon),
+                };
+                if !shares.is_sorted() || last > 1.0 || is_all && last < 1.0 - 1e-9 {
+                    return Err(format!("{come_back:?}, {threads} threads, value {value:?}: {shares:?}"));
+                }
+            }
+        }
+        Ok(())
+    };
+    on_all(0.01, check);
+}
+
 #[test]
 fn gaps() {
     on_all(0.01, |table| {
