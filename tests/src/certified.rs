@@ -1,11 +1,12 @@
-//! Searches with a certificate, and systems as the checker wants them.
+//! Searches with a certificate.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+pub use broccoli_certificate::Live;
 use broccoli_certificate::{Certificate as Written, Form, Mark};
 use broccoli_checker::{Certificate, Checked, Failure};
-use broccoli_core::problem::{ComeBack, Instance, Problem, RunError, SystemFactory};
+use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{Outcome, Search};
 use serde_json::{Value, json};
 
@@ -93,53 +94,4 @@ pub fn verify(bytes: &[u8], problem: &Problem, factory: &dyn SystemFactory) -> R
 pub fn verify_alone(bytes: &[u8]) -> Result<Checked, String> {
     let certificate = Certificate::read(bytes, MEMORY).map_err(|error| error.to_string())?;
     certificate.check(None, 0.0).map_err(|error: Failure| error.to_string())
-}
-
-/// A system for the checker.
-pub struct Live<'p>(Instance<'p>);
-
-impl<'p> Live<'p> {
-    /// A system for a problem.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        Instance::new(problem, factory).map(Live)
-    }
-
-    fn told(
-        &self,
-        verdict: Result<broccoli_core::problem::Verdict, RunError>,
-        observation: &mut [f64],
-    ) -> Result<broccoli_checker::Verdict, String> {
-        observation.copy_from_slice(self.0.observation());
-        use broccoli_checker::Verdict as To;
-        use broccoli_core::problem::Verdict as From;
-        match verdict {
-            Ok(From::Running) => Ok(To::Running),
-            Ok(From::Satisfied) => Ok(To::Satisfied),
-            Ok(From::Violated) => Ok(To::Violated),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-impl broccoli_checker::System for Live<'_> {
-    fn reset(&mut self, initial: usize, seen: &mut [f64]) -> Result<broccoli_checker::Verdict, String> {
-        let verdict = self.0.reset(initial);
-        self.told(verdict, seen)
-    }
-    fn step(&mut self, action: u16, seen: &mut [f64]) -> Result<broccoli_checker::Verdict, String> {
-        let verdict = self.0.step(usize::from(action));
-        self.told(verdict, seen)
-    }
-    fn save(&mut self) -> Option<Vec<u8>> {
-        let mut state = Vec::new();
-        let can = self.0.come_back() != ComeBack::Replay;
-        (can && self.0.save(&mut state).is_ok()).then_some(state)
-    }
-    fn restore(&mut self, state: &[u8]) -> Result<(), String> {
-        // Where it is, is told in messages only.
-        self.0.restore(state, 0, 0).map_err(|error| error.to_string())
-    }
 }

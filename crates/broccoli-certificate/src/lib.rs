@@ -1,7 +1,11 @@
 //! Writes certificates: what a search claims, and the evidence, taken down while it searches.
 //!
 //! `docs/certificates.md` specifies the format; the crate `broccoli-checker` reads it, and shares nothing
-//! with this.
+//! with this; [`Live`] is a system for it to ask.
+
+mod live;
+
+pub use live::Live;
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use broccoli_certificate::Live;
 use broccoli_checker::{Certificate, Checked, Claim, Failure, Objective, Refutation};
-use broccoli_core::problem::{ComeBack, Instance, Problem, RunError, SystemFactory, Verdict};
+use broccoli_core::problem::Problem;
 use broccoli_core::search::Solution;
 use broccoli_core::tree::Tree;
 use broccoli_export::json::{ProblemJson, StatusJson};
@@ -95,7 +96,8 @@ impl Verify {
             None => certificate.check(None, 0.0),
             Some(target) => {
                 file.check_against(&problem, target)?;
-                let mut system = Live::new(&problem, &*target.factory).map_err(Complaint::other)?;
+                let mut system = Live::new(&problem, &*target.factory)
+                    .map_err(|error| Complaint::other(error.to_string()))?;
                 certificate.check(Some(&mut system), self.replay.unwrap_or(1.0).min(1.0))
             }
         };
@@ -226,50 +228,4 @@ fn as_json(
         "seconds": seconds,
         "problem": problem,
     })
-}
-
-/// A system for the checker.
-struct Live<'p>(Instance<'p>);
-
-impl<'p> Live<'p> {
-    fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, String> {
-        Instance::new(problem, factory).map(Live).map_err(|error| error.to_string())
-    }
-
-    fn told(
-        &self,
-        verdict: Result<Verdict, RunError>,
-        observation: &mut [f64],
-    ) -> Result<broccoli_checker::Verdict, String> {
-        observation.copy_from_slice(self.0.observation());
-        match verdict {
-            Ok(Verdict::Running) => Ok(broccoli_checker::Verdict::Running),
-            Ok(Verdict::Satisfied) => Ok(broccoli_checker::Verdict::Satisfied),
-            Ok(Verdict::Violated) => Ok(broccoli_checker::Verdict::Violated),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-impl broccoli_checker::System for Live<'_> {
-    fn reset(&mut self, initial: usize, seen: &mut [f64]) -> Result<broccoli_checker::Verdict, String> {
-        let verdict = self.0.reset(initial);
-        self.told(verdict, seen)
-    }
-
-    fn step(&mut self, action: u16, seen: &mut [f64]) -> Result<broccoli_checker::Verdict, String> {
-        let verdict = self.0.step(usize::from(action));
-        self.told(verdict, seen)
-    }
-
-    fn save(&mut self) -> Option<Vec<u8>> {
-        let mut state = Vec::new();
-        let can = self.0.come_back() != ComeBack::Replay;
-        (can && self.0.save(&mut state).is_ok()).then_some(state)
-    }
-
-    fn restore(&mut self, state: &[u8]) -> Result<(), String> {
-        // From where to where it ran is for its messages only.
-        self.0.restore(state, 0, 0).map_err(|error| error.to_string())
-    }
 }
