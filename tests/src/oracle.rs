@@ -1,6 +1,6 @@
 //! The oracle: every tree, in a few lines that share nothing with the search. Slow and plain.
 
-use broccoli_core::problem::Objective;
+use broccoli_core::problem::{Aim, Objective, Over};
 use broccoli_core::tree::Tree;
 
 use crate::table::TableProblem;
@@ -11,8 +11,67 @@ pub fn best(table: &TableProblem) -> Option<(u64, u64)> {
     let valued = all.filter_map(|tree| value(table, &tree).map(|value| (value, tree.size())));
     match table.objective {
         Objective::Reach { .. } => valued.min(),
-        Objective::Survive { .. } => valued.min_by_key(|&(value, size)| (std::cmp::Reverse(value), size)),
+        _ => valued.min_by_key(|&(value, size)| (std::cmp::Reverse(value), size)),
     }
+}
+
+/// The same for any objective, as a number.
+pub fn best_number(table: &TableProblem) -> Option<(f64, u64)> {
+    let sign = match table.objective {
+        Objective::Reach { .. } => 1.0,
+        Objective::Return(wanted) if wanted.aim == Aim::Minimise => 1.0,
+        _ => -1.0,
+    };
+    let all = (0..=table.nodes).flat_map(|size| trees(table, size, table.depth));
+    let valued = all.filter_map(|tree| number(table, &tree).map(|value| (value, tree.size())));
+    valued.min_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)).then(a.1.cmp(&b.1)))
+}
+
+/// The value of a tree for any objective, straight from the definition; `None` if it has none.
+pub fn number(table: &TableProblem, tree: &Tree) -> Option<f64> {
+    let horizon = table.objective.horizon();
+    let trace = |&initial: &usize| {
+        let (mut at, mut steps, mut total, mut factor) = (initial, 0, 0.0, 1.0);
+        while table.states[at].verdict == '.' && steps < horizon {
+            let action = tree.action(&table.states[at].observation);
+            if let Objective::Return(wanted) = table.objective {
+                total += factor * table.states[at].rewards[action];
+                factor *= wanted.discount;
+            }
+            at = table.states[at].next[action];
+            steps += 1;
+        }
+        match (table.objective, table.states[at].verdict) {
+            (Objective::Return(_), _) => total,
+            (Objective::Reach { .. }, '+') | (Objective::Survive { .. }, '-') => steps as f64,
+            (Objective::Reach { .. }, _) => f64::INFINITY,
+            (Objective::Survive { .. }, _) => horizon as f64,
+        }
+    };
+    let mut values: Vec<f64> = table.initial.iter().map(trace).collect();
+    let is_minimised = match table.objective {
+        Objective::Reach { .. } => true,
+        Objective::Survive { .. } => false,
+        Objective::Return(wanted) => wanted.aim == Aim::Minimise,
+    };
+    let count = values.len();
+    let may_fail = matches!(table.objective.over(), Over::Share(_));
+    if !may_fail && values.contains(&f64::INFINITY) {
+        return None; // even if it weighs nothing
+    }
+    let value = match table.objective.over() {
+        Over::Worst if is_minimised => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        Over::Worst => values.into_iter().fold(f64::INFINITY, f64::min),
+        Over::Sum => values.iter().sum(),
+        Over::Mean => values.iter().sum::<f64>() / count as f64,
+        Over::Weighted => values.iter().zip(&table.weights).map(|(value, weight)| weight * value).sum(),
+        Over::Share(share) => {
+            values.sort_by(f64::total_cmp);
+            let needed = (1..=count).find(|&k| k as f64 / count as f64 >= share).unwrap_or(count);
+            values[needed - 1]
+        }
+    };
+    (value != f64::INFINITY).then_some(value + 0.0) // one zero
 }
 
 /// Every tree of exactly this size and at most this depth.
@@ -46,13 +105,13 @@ pub fn value(table: &TableProblem, tree: &Tree) -> Option<u64> {
         match (table.objective, table.states[at].verdict) {
             (Objective::Reach { .. }, '+') | (Objective::Survive { .. }, '-') => Some(steps),
             (Objective::Reach { .. }, _) => None,
-            (Objective::Survive { .. }, _) => Some(horizon),
+            _ => Some(horizon),
         }
     };
     let values: Option<Vec<u64>> = table.initial.iter().map(trace).collect();
     match table.objective {
         Objective::Reach { .. } => values?.into_iter().max(),
-        Objective::Survive { .. } => values?.into_iter().min(),
+        _ => values?.into_iter().min(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! Everything is drawn as raw numbers that are then reduced to what the table allows; so every part
 //! shrinks by itself.
 
-use broccoli_core::problem::Objective;
+use broccoli_core::problem::{Aim, Objective, Over, Return};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -64,6 +64,7 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Table
                     11 => '-',
                     _ => '.',
                 },
+                rewards: Vec::new(),
             });
             limited(
                 TableProblem {
@@ -71,6 +72,7 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Table
                     states: states.collect(),
                     initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
                     objective: wanted.objective(horizon),
+                    weights: Vec::new(),
                     depth,
                     nodes,
                 },
@@ -127,6 +129,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
                     observation: position.iter().map(|&p| p as f64).collect(),
                     next: (0..actions).map(next).collect(),
                     verdict,
+                    rewards: Vec::new(),
                 }
             });
             let states: Vec<State> = states.collect();
@@ -137,6 +140,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
                     states,
                     initial,
                     objective: wanted.objective(horizon),
+                    weights: Vec::new(),
                     depth,
                     nodes,
                 },
@@ -144,6 +148,51 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
             )
         },
     )
+}
+
+/// The same problems with another objective: over the initial states in any way, and by rewards.
+pub fn any_objective(tables: impl Strategy<Value = TableProblem>) -> impl Strategy<Value = TableProblem> {
+    let over = prop_oneof![Just(0u8), Just(1), Just(2), Just(3), Just(4)];
+    let bounds = (0..4u8, 0..4u8);
+    let raw = (over, any::<bool>(), 0..4u8, bounds, vec(any::<u8>(), 1..=16), vec(0..5u8, 5), 1..=100u8);
+    (tables, raw).prop_map(|(mut table, (over, is_return, discount, bounds, rewards, weights, share))| {
+        let horizon = table.objective.horizon();
+        let over = match (over, table.objective) {
+            (0, _) => Over::Worst,
+            (1, _) => Over::Mean,
+            (2, _) => Over::Sum,
+            (4, Objective::Reach { .. }) if !is_return => Over::Share(f64::from(share) / 100.0),
+            _ => Over::Weighted,
+        };
+        table.weights = Vec::new();
+        if over == Over::Weighted {
+            table.weights = (0..table.initial.len()).map(|i| f64::from(weights[i % 5]) / 2.0).collect();
+            table.weights[0] += 0.1;
+        }
+        if !is_return {
+            table.objective = table.objective.across(over);
+            return table;
+        }
+        const REWARDS: [f64; 8] = [0.0, 1.0, -1.0, 0.1, -0.7, 3.0, 1.0, 0.0];
+        let mut drawn = rewards.iter().cycle();
+        for state in &mut table.states {
+            let reward = |_| REWARDS[usize::from(*drawn.next().unwrap_or(&0)) % REWARDS.len()];
+            state.rewards = (0..state.next.len()).map(reward).collect();
+        }
+        let all = || table.states.iter().flat_map(|state| state.rewards.iter().copied());
+        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        // Mostly as tight as can be, or loose, or not known.
+        let bound = |raw, tight: f64, loose| [Some(tight), Some(tight), Some(loose), None][usize::from(raw)];
+        table.objective = Objective::Return(Return {
+            horizon,
+            aim: if weights[0] % 2 == 0 { Aim::Maximise } else { Aim::Minimise },
+            discount: [1.0, 1.0, 0.9, 0.0][usize::from(discount)],
+            low: bound(bounds.0, least, least - 1.5),
+            high: bound(bounds.1, most, most + 1.5),
+            over,
+        });
+        table
+    })
 }
 
 /// Reduces the raw limit on nodes to what the depth allows, and lowers it until brute force can

@@ -15,6 +15,9 @@ pub struct State {
     pub next: Vec<usize>,
     /// `'.'` running, `'+'` satisfied, `'-'` violated.
     pub verdict: char,
+    /// The reward for every action, if there are rewards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewards: Vec<f64>,
 }
 
 /// A whole problem in a table. Its JSON form is what `tests/regressions/` holds.
@@ -29,6 +32,9 @@ pub struct TableProblem {
     /// What is wanted.
     #[serde(flatten)]
     pub objective: Objective,
+    /// What each initial state weighs, if the objective is weighted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
     /// The limit on depth.
     pub depth: u32,
     /// The limit on predicate nodes.
@@ -55,6 +61,7 @@ impl TableProblem {
     /// The same as a problem of the core; initial states are indices into the table.
     pub fn problem(&self) -> Problem {
         let mut builder = Problem::builder().objective(self.objective).depth(self.depth).nodes(self.nodes);
+        builder = builder.weights(self.weights.iter().copied());
         for (i, thresholds) in self.thresholds.iter().enumerate() {
             let thresholds = Thresholds::list(thresholds.clone()).expect("finite thresholds");
             builder = builder.dimension(format!("x{i}"), thresholds);
@@ -100,8 +107,10 @@ impl System for TableSystem {
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
         assert_eq!(self.states[self.state].verdict(), Verdict::Running, "a final verdict was stepped over");
+        let reward = self.states[self.state].rewards.get(action).copied();
         self.state = self.states[self.state].next[action];
-        self.reply(observation)
+        let reply = self.reply(observation)?;
+        Ok(reward.map_or(reply, |reward| reply.with_reward(reward)))
     }
 
     fn come_back(&self) -> ComeBack {

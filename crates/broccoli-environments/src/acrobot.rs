@@ -129,7 +129,7 @@ pub static ACROBOT: Environment = Environment {
     space: ActionSpace::Named(ACTIONS),
     starts: &[start("theta1"), start("theta2"), start("velocity1"), start("velocity2")],
     initial: &[0.05, -0.02, 0.03, -0.04],
-    objective: Objective::Reach { horizon: 500 },
+    objective: Objective::reach(500),
     verdicts: "satisfied when -cos(theta1) - cos(theta1 + theta2) > 1",
     depth: 2,
     source: "Gymnasium Acrobot-v1",

@@ -76,7 +76,7 @@ pub static CARTPOLE: Environment = Environment {
     space: ActionSpace::Named(ACTIONS),
     starts: &[start("x"), start("x_dot"), start("theta"), start("theta_dot")],
     initial: &[0.013, -0.02, 0.047, 0.025],
-    objective: Objective::Survive { horizon: 10_000 },
+    objective: Objective::survive(10_000),
     verdicts: "violated when |x| > 2.4 or |theta| > 24*pi/360",
     depth: 2,
     source: "Gymnasium CartPole-v1",

@@ -95,7 +95,7 @@ pub static CRUISE_CONTROL: Environment = Environment {
         StartInfo { name: "clock", range: (0.0, 0.0) },
     ],
     initial: &[30.0, 12.0, 12.0, 0.0],
-    objective: Objective::Survive { horizon: 500 },
+    objective: Objective::survive(500),
     verdicts: "violated when distance < 5 or distance > 60",
     depth: 2,
     source: "after Larsen, Mikučionis, Taankvist, Safe and Optimal Adaptive Cruise Control, 2015",

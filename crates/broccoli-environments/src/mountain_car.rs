@@ -89,7 +89,7 @@ pub static MOUNTAIN_CAR: Environment = Environment {
         StartInfo { name: "velocity", range: (0.0, 0.0) },
     ],
     initial: &[-0.51, 0.0],
-    objective: Objective::Reach { horizon: 10_000 },
+    objective: Objective::reach(10_000),
     verdicts: "satisfied when position >= 0.5 and velocity >= 0",
     depth: 2,
     source: "Gymnasium MountainCar-v0",

@@ -55,7 +55,7 @@ pub static MOUNTAIN_CAR_CONTINUOUS: Environment = Environment {
     space: ActionSpace::Range { low: -1.0, high: 1.0, meaning: "force" },
     starts: MOUNTAIN_CAR.starts,
     initial: &[-0.51, 0.0],
-    objective: Objective::Reach { horizon: 10_000 },
+    objective: Objective::reach(10_000),
     verdicts: "satisfied when position >= 0.45 and velocity >= 0",
     depth: 2,
     source: "Gymnasium MountainCarContinuous-v0, in float64",

@@ -72,7 +72,7 @@ pub static PENDULUM: Environment = Environment {
         StartInfo { name: "velocity", range: (-0.2, 0.2) },
     ],
     initial: &[-0.665, -0.024],
-    objective: Objective::Reach { horizon: 10_000 },
+    objective: Objective::reach(10_000),
     verdicts: "satisfied when |angle| <= 0.1 and |velocity| <= 0.1",
     depth: 2,
     source: "Gymnasium Pendulum-v1",

@@ -57,7 +57,7 @@ pub static THERMOSTAT: Environment = Environment {
     space: ActionSpace::Named(ACTIONS),
     starts: &[StartInfo { name: "temperature", range: (18.5, 21.5) }],
     initial: &[20.0],
-    objective: Objective::Survive { horizon: 1_000 },
+    objective: Objective::survive(1_000),
     verdicts: "violated when temperature < 18 or temperature > 22",
     depth: 2,
     source: "Henzinger, The Theory of Hybrid Automata, 1996",

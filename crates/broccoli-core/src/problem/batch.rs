@@ -112,6 +112,13 @@ pub trait BatchSystem {
         observations: &mut [f64],
         verdicts: &mut [Verdict],
     ) -> Result<(), BatchError>;
+
+    /// Writes the rewards of the steps just made; says whether there are any. Asked only if the objective
+    /// wants them.
+    fn rewards(&mut self, rewards: &mut [f64]) -> bool {
+        let _ = rewards;
+        false
+    }
 }
 
 /// A factory of systems that make many steps at a time.
@@ -173,7 +180,9 @@ impl System for Row {
         let mut table = self.table.borrow_mut();
         let stepped = table.system.step_batch(&[action], &mut self.state, observation, &mut verdict);
         stepped.map_err(|error| error.source)?;
-        Ok(verdict[0].into())
+        let mut reward = [0.0];
+        let has_reward = table.system.rewards(&mut reward);
+        Ok(Reply { verdict: verdict[0], reward: has_reward.then_some(reward[0]) })
     }
 
     fn come_back(&self) -> ComeBack {

@@ -86,6 +86,9 @@ pub(crate) struct Cache {
     /// Per node, one for each action; and its observation.
     children: Vec<Option<Node>>,
     observations: Vec<f64>,
+    /// Per node, if the objective wants them.
+    rewards: Vec<f64>,
+    has_rewards: bool,
     /// Saved states, one after the other, and where each ends.
     states: Vec<u8>,
     ends: Vec<usize>,
@@ -101,7 +104,8 @@ impl Cache {
     /// A cache that takes at most `bytes` of memory, but for one link per initial state.
     fn new(problem: &Problem, bytes: usize) -> Self {
         let (dimensions, actions) = (problem.dimensions().len(), problem.actions().len());
-        Cache::empty(dimensions, actions, problem.initial_states().len(), bytes, 0)
+        let empty = Cache::empty(dimensions, actions, problem.initial_states().len(), bytes, 0);
+        Cache { has_rewards: problem.objective().wants_rewards(), ..empty }
     }
 
     fn empty(dimensions: usize, actions: usize, initials: usize, bytes: usize, generation: u64) -> Self {
@@ -112,6 +116,8 @@ impl Cache {
             entries: Vec::new(),
             children: Vec::new(),
             observations: Vec::new(),
+            rewards: Vec::new(),
+            has_rewards: false,
             states: Vec::new(),
             ends: Vec::new(),
             free: bytes,
@@ -134,7 +140,9 @@ impl Cache {
     /// Forgets everything, and takes at most half of what it took from now on.
     pub(crate) fn shrink(&mut self) {
         let initials = self.roots.len();
-        *self = Cache::empty(self.dimensions, self.actions, initials, self.bytes() / 2, self.generation + 1);
+        let (bytes, generation) = (self.bytes() / 2, self.generation + 1);
+        let empty = Cache::empty(self.dimensions, self.actions, initials, bytes, generation);
+        *self = Cache { has_rewards: self.has_rewards, ..empty };
     }
 
     /// The node of a reset, if its answer is known.
@@ -153,9 +161,14 @@ impl Cache {
         self.entries[node.index()].verdict
     }
 
+    /// The reward of the step that led to a node, if rewards are wanted.
+    pub(crate) fn reward(&self, node: Node) -> f64 {
+        self.rewards.get(node.index()).copied().unwrap_or(0.0)
+    }
+
     /// Stores the answer to a reset; `None` if there is no room.
     pub(crate) fn add_root(&mut self, initial: usize, verdict: Verdict, seen: &[f64]) -> Option<Node> {
-        self.roots[initial] = self.add(Entry { parent: None, state: None, action: 0, verdict }, seen);
+        self.roots[initial] = self.add(Entry { parent: None, state: None, action: 0, verdict }, 0.0, seen);
         self.roots[initial]
     }
 
@@ -164,26 +177,30 @@ impl Cache {
         &mut self,
         node: Node,
         action: usize,
-        verdict: Verdict,
+        (verdict, reward): (Verdict, f64),
         seen: &[f64],
     ) -> Option<Node> {
         let entry = Entry { parent: Some(node), state: None, action: action as u16, verdict };
-        let child = self.add(entry, seen);
+        let child = self.add(entry, reward, seen);
         self.children[node.index() * self.actions + action] = child;
         child
     }
 
-    fn add(&mut self, entry: Entry, seen: &[f64]) -> Option<Node> {
+    fn add(&mut self, entry: Entry, reward: f64, seen: &[f64]) -> Option<Node> {
         let node = Node::new(self.entries.len())?;
         let has_room = make_room(&mut self.entries, 1, &mut self.free)
             && make_room(&mut self.children, self.actions, &mut self.free)
-            && make_room(&mut self.observations, self.dimensions, &mut self.free);
+            && make_room(&mut self.observations, self.dimensions, &mut self.free)
+            && make_room(&mut self.rewards, usize::from(self.has_rewards), &mut self.free);
         if !has_room {
             return None;
         }
         self.entries.push(entry);
         self.children.resize(self.children.len() + self.actions, None);
         self.observations.extend_from_slice(seen);
+        if self.has_rewards {
+            self.rewards.push(reward);
+        }
         Some(node)
     }
 
@@ -274,7 +291,7 @@ mod tests {
     fn an_answer_is_found_where_it_was_stored_and_nowhere_else() {
         let mut cache = cache(1 << 20);
         let root = cache.add_root(1, RUNNING, &[1.0, 2.0]).unwrap();
-        let child = cache.add_child(root, 1, Verdict::Satisfied, &[3.0, 4.0]).unwrap();
+        let child = cache.add_child(root, 1, (Verdict::Satisfied, 0.0), &[3.0, 4.0]).unwrap();
         assert_eq!((cache.root(0), cache.root(1)), (None, Some(root)));
         assert_eq!((cache.child(root, 0), cache.child(root, 1)), (None, Some(child)));
         assert_eq!((cache.child(child, 0), cache.child(child, 1)), (None, None));
@@ -288,7 +305,7 @@ mod tests {
         let mut cache = cache(1 << 20);
         let mut nodes = vec![cache.add_root(0, RUNNING, &[0.0, 0.0]).unwrap()];
         for action in [1, 0, 0, 1] {
-            nodes.push(cache.add_child(nodes[nodes.len() - 1], action, RUNNING, &[0.0, 0.0]).unwrap());
+            nodes.push(cache.add_child(nodes[nodes.len() - 1], action, (RUNNING, 0.0), &[0.0, 0.0]).unwrap());
         }
         let mut actions = Vec::new();
         assert_eq!(cache.way(nodes[4], None, &mut actions), Origin::Reset);
@@ -313,7 +330,7 @@ mod tests {
             while let Some(at) = node {
                 nodes += 1;
                 kept += usize::from(cache.keep(at, &[7; 50]));
-                node = cache.add_child(at, 0, RUNNING, &[0.0, 0.0]);
+                node = cache.add_child(at, 0, (RUNNING, 0.0), &[0.0, 0.0]);
             }
             let states = cache.states.capacity() + cache.ends.capacity() * size_of::<usize>();
             let used = states

@@ -91,6 +91,7 @@ impl Cached {
                 self.is_here = self.system == Some(child);
                 self.hits += 1;
                 instance.steps += 1;
+                instance.reward = cache.reward(child);
                 return Ok(cache.answer(child, &mut instance.observation));
             }
         }
@@ -99,7 +100,7 @@ impl Cached {
         let verdict = instance.step_system(action)?;
         let child = match self.node {
             Some(node) if self.tail.is_empty() => {
-                self.cache.lock().add_child(node, action, verdict, &instance.observation)
+                self.cache.lock().add_child(node, action, (verdict, instance.reward), &instance.observation)
             }
             _ => None,
         };

@@ -10,7 +10,10 @@ use std::sync::Arc;
 
 use super::cache::Shared;
 use super::cached::Cached;
-use super::{ComeBack, Gate, Problem, Row, StopReason, System, SystemError, SystemFactory, Table, Verdict};
+use super::{
+    ComeBack, Gate, Objective, Problem, Reply, Return, Row, StopReason, System, SystemError, SystemFactory,
+    Table, Verdict,
+};
 
 /// A black box that failed, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -81,6 +84,26 @@ pub enum RunError {
         /// The name of the dimension.
         dimension: String,
     },
+    /// A reward is missing, not finite or beyond its bounds.
+    #[error("the system gave {given} at step {step} from initial state {initial}: {expected}")]
+    Reward {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run, counted from 1.
+        step: u64,
+        /// What it gave.
+        given: String,
+        /// What it should have given.
+        expected: String,
+    },
+    /// The engine does not search for this.
+    #[error(
+        "the engine `{engine}` searches for reach and survive from the worst initial state only: use `behaviour`"
+    )]
+    Unsupported {
+        /// The engine.
+        engine: &'static str,
+    },
     /// The system did not do again what it did before.
     #[error(
         "the system is not deterministic: from initial state {initial}, {did}, but when it ran again {does}"
@@ -108,6 +131,9 @@ pub struct Instance<'p> {
     /// The action applied since it was reset or restored, if any.
     action: Option<usize>,
     queries: u64,
+    /// The bounds of rewards, if there are to be any; and the last one.
+    rewards: Option<(f64, f64)>,
+    pub(super) reward: f64,
     gate: Option<Arc<Gate<'p>>>,
     cached: Option<Box<Cached>>,
 }
@@ -135,6 +161,8 @@ impl<'p> Instance<'p> {
             steps: 0,
             action: None,
             queries: 0,
+            rewards: bounds_of_rewards(problem.objective()),
+            reward: 0.0,
             gate: None,
             cached: None,
         }
@@ -223,7 +251,12 @@ impl<'p> Instance<'p> {
         self.action = Some(action);
         self.queries += 1;
         match self.system.step(action, &mut self.observation) {
-            Ok(reply) => self.checked(reply.verdict),
+            Ok(reply) => {
+                if let Some(bounds) = self.rewards {
+                    self.reward = self.checked_reward(reply.reward, bounds)?;
+                }
+                self.checked(reply.verdict)
+            }
             Err(source) => Err(self.failed(self.steps, action, source)),
         }
     }
@@ -233,13 +266,16 @@ impl<'p> Instance<'p> {
         &mut self,
         state: &[u8],
         observation: &[f64],
-        verdict: Verdict,
+        reply: Reply,
     ) -> Result<Verdict, RunError> {
         self.steps += 1;
         self.queries += 1;
         self.restore_system(state)?;
+        if let Some(bounds) = self.rewards {
+            self.reward = self.checked_reward(reply.reward, bounds)?;
+        }
         self.observation.copy_from_slice(observation);
-        self.checked(verdict)
+        self.checked(reply.verdict)
     }
 
     pub(super) fn save_system(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
@@ -345,6 +381,12 @@ impl<'p> Instance<'p> {
         &self.observation
     }
 
+    /// The reward of the last step, if the objective wants rewards.
+    #[inline]
+    pub fn reward(&self) -> f64 {
+        self.reward
+    }
+
     /// Steps taken since the last reset.
     #[inline]
     pub fn steps(&self) -> u64 {
@@ -364,11 +406,42 @@ impl<'p> Instance<'p> {
         }
     }
 
+    fn checked_reward(&self, reward: Option<f64>, (low, high): (f64, f64)) -> Result<f64, RunError> {
+        match reward {
+            Some(reward) if (low..=high).contains(&reward) && reward.abs() <= LARGEST_REWARD => Ok(reward),
+            _ => Err(self.wrong_reward(reward, low, high)),
+        }
+    }
+
+    #[cold]
+    fn wrong_reward(&self, reward: Option<f64>, low: f64, high: f64) -> RunError {
+        RunError::Reward {
+            initial: self.initial,
+            step: self.steps,
+            given: reward.map_or("no reward".to_owned(), |reward| format!("the reward {reward}")),
+            expected: match reward {
+                Some(reward) if reward.abs() <= LARGEST_REWARD => {
+                    format!("according to the problem's bounds it is from {low} to {high}")
+                }
+                _ => "the objective needs one at every step, a number up to 1e150".to_owned(),
+            },
+        }
+    }
+
     #[cold]
     fn nan(&self, position: usize) -> RunError {
         let dimension = self.problem.dimensions()[position].name.clone();
         RunError::NaN { initial: self.initial, step: self.steps, dimension }
     }
+}
+
+/// Larger ones might be too large to be summed.
+const LARGEST_REWARD: f64 = 1e150;
+
+/// Between which bounds rewards have to be, if there have to be any.
+fn bounds_of_rewards(objective: Objective) -> Option<(f64, f64)> {
+    let Objective::Return(Return { low, high, .. }) = objective else { return None };
+    Some((low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)))
 }
 
 /// What somebody said who panicked.

@@ -8,6 +8,7 @@ mod cached;
 mod initial;
 mod instance;
 mod limits;
+pub(crate) mod measure;
 mod objective;
 mod predicates;
 mod stop;
@@ -19,7 +20,7 @@ pub use initial::{InitialState, sample};
 pub(crate) use instance::words;
 pub use instance::{Instance, RunError};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
-pub use objective::Objective;
+pub use objective::{Aim, Objective, Over, Return, rank, unrank};
 pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
 pub(crate) use stop::Gate;
 pub use stop::{Stop, StopReason};
@@ -91,11 +92,31 @@ pub enum ProblemError {
         value: f64,
     },
     /// No objective was given.
-    #[error("the problem has no objective: give reach or survive, with a horizon")]
+    #[error("the problem has no objective: give reach, survive or return, with a horizon")]
     NoObjective,
     /// The horizon is 0.
     #[error("the horizon is 0: it must be at least 1 step")]
     NoHorizon,
+    /// A share is asked for that is none, or of an objective that has none.
+    #[error("a share is asked for that is not: it must be from above 0 to 1, and the objective `reach`")]
+    Share,
+    /// Weights are missing, too many, or without use.
+    #[error(
+        "{given} weights for {states} initial states: if the objective is to be weighted, each needs one, \
+         from 0 to 1e100, and not all may be 0; else there must be none"
+    )]
+    Weights {
+        /// How many there are.
+        given: usize,
+        /// How many initial states there are.
+        states: usize,
+    },
+    /// The discount is not from 0 to 1.
+    #[error("the discount is {0}: it must be from 0 to 1")]
+    Discount(f64),
+    /// The bounds on rewards are no bounds.
+    #[error("the bounds on rewards are no finite numbers in increasing order")]
+    RewardBounds,
     /// The limits on trees are not possible.
     #[error(transparent)]
     Limits(#[from] LimitError),
@@ -109,6 +130,7 @@ pub struct Problem {
     actions: Vec<Action>,
     initial_states: Vec<InitialState>,
     objective: Objective,
+    weights: Vec<f64>,
     limits: TreeLimits,
 }
 
@@ -138,6 +160,42 @@ impl Problem {
         self.objective
     }
 
+    /// What each initial state weighs, if the objective is [weighted](Over::Weighted).
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The value that no tree can beat: 0 steps to the goal, the whole horizon survived, or the best reward
+    /// at every step, as far as the best is known.
+    pub fn perfect(&self) -> u64 {
+        match (measure::Tally::new(self), self.objective) {
+            (Some(mut tally), _) => tally.perfect(),
+            (None, Objective::Survive { horizon, .. }) => horizon,
+            (None, _) => 0,
+        }
+    }
+
+    /// The value over all initial states, from those of their traces; nothing for one that fails.
+    pub fn overall(&self, values: &[Option<u64>]) -> Option<u64> {
+        if self.objective.is_plain() {
+            let values: Option<Vec<u64>> = values.iter().copied().collect();
+            let values = values?.into_iter();
+            return if self.objective.is_minimised() { values.max() } else { values.min() };
+        }
+        let traces: Option<Vec<f64>> = values.iter().map(|value| self.number_of_trace(*value)).collect();
+        measure::aggregate(self.objective, &self.weights, &traces?, &mut Vec::new())
+    }
+
+    /// What the value of one trace counts; nothing if it may not fail, but does.
+    fn number_of_trace(&self, value: Option<u64>) -> Option<f64> {
+        match (value, self.objective, self.objective.over()) {
+            (Some(value), Objective::Return(_), _) => Some(unrank(value)),
+            (Some(steps), ..) => Some(steps as f64),
+            (None, _, Over::Share(_)) => Some(measure::FAILED),
+            (None, ..) => None,
+        }
+    }
+
     /// The limits on the tree.
     pub fn limits(&self) -> TreeLimits {
         self.limits
@@ -151,7 +209,8 @@ impl Problem {
     /// The same problem from some of its initial states only, given by their indices.
     pub(crate) fn starting_from(&self, initial: &[usize]) -> Problem {
         let initial_states = initial.iter().map(|&index| self.initial_states[index].clone()).collect();
-        Problem { initial_states, ..self.clone() }
+        let weights = initial.iter().filter_map(|&index| self.weights.get(index).copied()).collect();
+        Problem { initial_states, weights, ..self.clone() }
     }
 
     /// Writes the cell of an observation: its rank in every dimension. Quick where that is what `cell`
@@ -170,6 +229,7 @@ pub struct ProblemBuilder {
     actions: Vec<Action>,
     initial_states: Vec<InitialState>,
     objective: Option<Objective>,
+    weights: Vec<f64>,
     depth: u32,
     nodes: Option<u64>,
 }
@@ -208,6 +268,12 @@ impl ProblemBuilder {
     /// Sets what is wanted.
     pub fn objective(mut self, objective: Objective) -> Self {
         self.objective = Some(objective);
+        self
+    }
+
+    /// Sets what each initial state weighs, for an objective that is [weighted](Over::Weighted).
+    pub fn weights(mut self, weights: impl IntoIterator<Item = f64>) -> Self {
+        self.weights = weights.into_iter().collect();
         self
     }
 
@@ -256,11 +322,13 @@ impl ProblemBuilder {
         if objective.horizon() == 0 {
             return Err(ProblemError::NoHorizon);
         }
+        check_objective(&objective, &self.weights, self.initial_states.len())?;
         Ok(Problem {
             dimensions: self.dimensions,
             actions: self.actions,
             initial_states: self.initial_states,
             objective,
+            weights: self.weights,
             limits: TreeLimits::new(self.depth, self.nodes)?,
         })
     }
@@ -271,6 +339,35 @@ fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> 
     for name in names {
         if !seen.insert(name) {
             return Err(ProblemError::DuplicateName { what, name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Sums stay finite.
+const LARGEST_WEIGHT: f64 = 1e100;
+
+fn check_objective(objective: &Objective, weights: &[f64], states: usize) -> Result<(), ProblemError> {
+    if let Over::Share(share) = objective.over()
+        && !(matches!(objective, Objective::Reach { .. }) && share > 0.0 && share <= 1.0)
+    {
+        return Err(ProblemError::Share);
+    }
+    let are_good = weights.iter().all(|weight| (0.0..=LARGEST_WEIGHT).contains(weight));
+    let is_right = match objective.over() {
+        Over::Weighted => weights.len() == states && are_good && weights.iter().any(|&weight| weight > 0.0),
+        _ => weights.is_empty(),
+    };
+    if !is_right {
+        return Err(ProblemError::Weights { given: weights.len(), states });
+    }
+    if let Objective::Return(Return { discount, low, high, .. }) = *objective {
+        if !(0.0..=1.0).contains(&discount) {
+            return Err(ProblemError::Discount(discount));
+        }
+        let are_finite = low.is_none_or(f64::is_finite) && high.is_none_or(f64::is_finite);
+        if !are_finite || low.zip(high).is_some_and(|(low, high)| low > high) {
+            return Err(ProblemError::RewardBounds);
         }
     }
     Ok(())

@@ -22,17 +22,27 @@ pub enum Verdict {
 /// ```
 /// use broccoli_core::problem::{Reply, Verdict};
 /// assert_eq!(Reply::from(Verdict::Running).verdict, Verdict::Running);
+/// assert_eq!(Reply::from(Verdict::Running).with_reward(-1.0).reward, Some(-1.0));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reply {
     /// The verdict on the run so far.
     pub verdict: Verdict,
+    /// The reward of the step, if the system gives one; none at reset.
+    pub reward: Option<f64>,
+}
+
+impl Reply {
+    /// The same with the reward of the step.
+    pub fn with_reward(self, reward: f64) -> Self {
+        Reply { reward: Some(reward), ..self }
+    }
 }
 
 impl From<Verdict> for Reply {
     fn from(verdict: Verdict) -> Self {
-        Reply { verdict }
+        Reply { verdict, reward: None }
     }
 }
 

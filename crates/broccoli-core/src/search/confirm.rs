@@ -2,7 +2,7 @@
 //! nothing that was proved about it holds.
 
 use super::Solution;
-use super::value::run;
+use super::value::{run, trace_value};
 use crate::problem::{Instance, Objective, Problem, RunError, Verdict};
 
 /// Runs `best` from every initial state, for as many steps as its value. Each trace must be as good as
@@ -12,14 +12,17 @@ pub(super) fn confirm(
     best: &Solution,
     instance: &mut Instance<'_>,
 ) -> Result<(), RunError> {
+    if !problem.objective().is_plain() {
+        return confirm_value(problem, best, instance);
+    }
     let value = best.value;
     let differs = |initial, did: String, does: &str| {
         Err(RunError::NotDeterministic { initial, did, does: does.to_owned() })
     };
     // A perfect value needs no trace that is as bad.
-    let mut is_reached = value == problem.objective().perfect();
+    let mut is_reached = value == problem.perfect();
     for initial in 0..problem.initial_states().len() {
-        let verdict = run(|seen| best.tree.action(seen), value, initial, instance)?;
+        let (verdict, _) = run(|seen| best.tree.action(seen), problem.objective(), value, initial, instance)?;
         let is_end = instance.steps() == value;
         match problem.objective() {
             Objective::Reach { .. } if verdict != Verdict::Satisfied => {
@@ -30,11 +33,31 @@ pub(super) fn confirm(
             Objective::Survive { .. } if verdict == Verdict::Violated && !is_end => {
                 return differs(initial, format!("the tree survived {value} steps"), "it did not");
             }
-            Objective::Survive { .. } => is_reached |= verdict == Verdict::Violated,
+            _ => is_reached |= verdict == Verdict::Violated,
         }
     }
     match is_reached {
         true => Ok(()),
         false => differs(0, format!("or another one, the value was {value} steps"), "it was better"),
+    }
+}
+
+/// Runs `best` to the end of all its traces: its value must be the same.
+fn confirm_value(problem: &Problem, best: &Solution, instance: &mut Instance<'_>) -> Result<(), RunError> {
+    let objective = problem.objective();
+    let mut values = Vec::new();
+    for initial in 0..problem.initial_states().len() {
+        values.push(trace_value(|seen| best.tree.action(seen), objective, initial, instance)?);
+    }
+    match problem.overall(&values) {
+        Some(value) if value == best.value => Ok(()),
+        again => Err(RunError::NotDeterministic {
+            initial: 0,
+            did: format!("or another one, the tree was worth {}", objective.number(best.value)),
+            does: match again {
+                Some(value) => format!("it was worth {}", objective.number(value)),
+                None => "it failed".to_owned(),
+            },
+        }),
     }
 }

@@ -96,7 +96,5 @@ fn value(
             Err(error) => return (values.len() as u64 + 1, Err(error)),
         }
     }
-    let traces = values.len() as u64;
-    let values: Option<Vec<u64>> = values.into_iter().collect();
-    (traces, Ok(values.and_then(|values| problem.objective().worst(values))))
+    (values.len() as u64, Ok(problem.overall(&values)))
 }

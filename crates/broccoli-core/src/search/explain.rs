@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::value::trace_value;
 use super::{Outcome, Search, Status, Stop};
-use crate::problem::{Gate, Instance, Problem, SystemFactory};
+use crate::problem::{Gate, Instance, Over, Problem, SystemFactory};
 use crate::tree::Tree;
 
 /// Initial states, by index, for which no tree exists.
@@ -51,6 +51,9 @@ struct Explainer<'a> {
 impl Explainer<'_> {
     /// `None` if it is cut short; what is found until then is true.
     fn explain(&mut self, found: &mut Explanation) -> Option<()> {
+        if let Over::Share(_) = self.problem.objective().over() {
+            return Some(()); // states that may fail are not to blame
+        }
         let all = 0..self.problem.initial_states().len();
         for state in all.clone() {
             if self.tree(&[state])?.is_none() {

@@ -27,6 +27,7 @@ pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 pub use split::{Subproblem, SubproblemError, join};
 pub use start::StartError;
 pub use value::value;
+pub(crate) use value::{Rewards, worth};
 
 pub use crate::problem::{Stop, StopReason};
 
@@ -269,8 +270,7 @@ impl<'a> Search<'a> {
     pub fn run(mut self) -> Result<Outcome, Box<Failure>> {
         let gate = Arc::new(Gate::new(self.stop, self.query_limit));
         let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
-        let objective = self.problem.objective();
-        let mut progress = Progress::new(objective, self.observer.take(), gate, gap, self.first);
+        let mut progress = Progress::new(self.problem, self.observer.take(), gate, gap, self.first);
         if let Some(keeper) = self.keeper.take() {
             progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.any_optimal);
         }
@@ -304,6 +304,9 @@ impl<'a> Search<'a> {
 
     fn search(&mut self, progress: &mut Progress<'a>) -> Result<(), RunError> {
         let (problem, factory) = (self.problem, self.factory);
+        if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
+            return Err(RunError::Unsupported { engine: self.engine.name() });
+        }
         if let Some(tree) = self.start.take() {
             progress.start(problem, factory, tree)?;
         }

@@ -7,11 +7,13 @@ use super::behaviour::{Counts, Saved};
 use super::checkpoint::{Checkpoint, Keeper};
 use super::value::trace_value;
 use super::{Event, Improvement, Observer, Solution, Statistics, Status};
-use crate::problem::{Gate, Instance, Objective, Problem, RunError, StopReason, SystemFactory};
+use crate::problem::{Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
     objective: Objective,
+    /// The value that no tree can beat.
+    perfect: u64,
     observer: Option<&'a mut dyn Observer>,
     keeper: Option<&'a mut dyn Keeper>,
     /// What a checkpoint says of its search.
@@ -41,14 +43,15 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     pub(super) fn new(
-        objective: Objective,
+        problem: &Problem,
         observer: Option<&'a mut dyn Observer>,
         gate: Arc<Gate<'a>>,
         gap: f64,
         first: bool,
     ) -> Self {
         Progress {
-            objective,
+            objective: problem.objective(),
+            perfect: problem.perfect(),
             observer,
             keeper: None,
             fingerprint: 0,
@@ -59,7 +62,7 @@ impl<'a> Progress<'a> {
             best: None,
             incumbent: None,
             is_start: false,
-            bound: objective.perfect(),
+            bound: problem.perfect(),
             statistics: Statistics::default(),
             of_start: (0, 0),
             before: Counts::default(),
@@ -140,12 +143,13 @@ impl<'a> Progress<'a> {
             let value = trace_value(|seen| tree.action(seen), self.objective, initial, &mut instance);
             self.of_start = (initial as u64 + 1, instance.queries());
             (self.statistics.traces, self.statistics.queries) = self.of_start;
-            match value? {
-                Some(value) => values.push(value),
-                None => return Ok(()),
+            let value = value?;
+            if value.is_none() && !matches!(self.objective.over(), Over::Share(_)) {
+                return Ok(());
             }
+            values.push(value);
         }
-        if let Some(value) = self.objective.worst(values) {
+        if let Some(value) = problem.overall(&values) {
             self.improved(tree, value);
             self.is_start = true;
         }
@@ -175,16 +179,14 @@ impl<'a> Progress<'a> {
         match self.enough(best.value) {
             enough if enough != best.value => Some(enough),
             _ if !self.is_start || size > best.tree.size() => Some(best.value),
-            _ => match self.objective {
-                Objective::Reach { .. } => best.value.checked_add(1),
-                Objective::Survive { .. } => best.value.checked_sub(1),
-            },
+            _ if self.objective.is_minimised() => best.value.checked_add(1),
+            _ => best.value.checked_sub(1),
         }
     }
 
     /// Whether no tree of this size or a larger one is wanted.
     pub(super) fn is_settled(&self, size: u64) -> bool {
-        self.value_to_beat(size) == Some(self.objective.perfect())
+        self.value_to_beat(size) == Some(self.perfect)
     }
 
     /// Trees of `size` are searched from now on.
@@ -250,10 +252,9 @@ impl<'a> Progress<'a> {
     /// not looked at.
     pub(super) fn bound(&mut self, bound: u64) {
         let wanted = self.incumbent.map(|(value, _)| self.enough(value));
-        let proved = wanted.map_or(bound, |wanted| match self.objective {
-            Objective::Reach { .. } => bound.min(wanted),
-            Objective::Survive { .. } => bound.max(wanted),
-        });
+        let is_minimised = self.objective.is_minimised();
+        let proved =
+            wanted.map_or(bound, |wanted| if is_minimised { bound.min(wanted) } else { bound.max(wanted) });
         if self.objective.is_better(self.bound, proved) {
             self.bound = proved;
             if let Some(observer) = &mut self.observer {
@@ -285,7 +286,7 @@ impl<'a> Progress<'a> {
             observer.notify(Event::Improved(Improvement::new(value, size, tree)));
         }
         let is_reach = matches!(self.objective, Objective::Reach { .. });
-        if self.first && (is_reach || value == self.objective.perfect()) {
+        if self.first && (is_reach || value == self.perfect) {
             self.gate.close(StopReason::First);
         }
     }
@@ -329,9 +330,16 @@ pub(super) struct Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Thresholds;
 
     fn progress(objective: Objective, gap: f64) -> Progress<'static> {
-        Progress::new(objective, None, Arc::new(Gate::new(None, None)), gap, false)
+        let problem = Problem::builder()
+            .dimension("x", Thresholds::none())
+            .action("a", 0.0)
+            .action("b", 1.0)
+            .initial([0.0])
+            .objective(objective);
+        Progress::new(&problem.build().unwrap(), None, Arc::new(Gate::new(None, None)), gap, false)
     }
 
     /// The bound after `bounds` were reported with an incumbent of this value, and a stop.

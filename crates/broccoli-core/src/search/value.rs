@@ -1,20 +1,43 @@
 //! Runs a policy from an initial state and says what it is worth.
 
-use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
+use crate::problem::{Instance, Objective, Problem, Return, RunError, SystemFactory, Verdict, rank};
 use crate::tree::Tree;
 
-/// Runs a policy from one initial state for at most `limit` steps.
+/// Runs a policy from one initial state for at most `limit` steps: the verdict, and the sum of the rewards.
 pub(super) fn run(
     policy: impl Fn(&[f64]) -> usize,
+    objective: Objective,
     limit: u64,
     initial: usize,
     instance: &mut Instance<'_>,
-) -> Result<Verdict, RunError> {
+) -> Result<(Verdict, f64), RunError> {
     let mut verdict = instance.reset(initial)?;
+    let mut rewards = Rewards::new(objective);
     while verdict == Verdict::Running && instance.steps() < limit {
         verdict = instance.step(policy(instance.observation()))?;
+        rewards.add(instance.reward());
     }
-    Ok(verdict)
+    Ok((verdict, rewards.total))
+}
+
+/// The rewards of a trace, summed step by step.
+pub(crate) struct Rewards {
+    pub(crate) total: f64,
+    /// What the next one counts.
+    factor: f64,
+    discount: f64,
+}
+
+impl Rewards {
+    pub(crate) fn new(objective: Objective) -> Self {
+        let discount = if let Objective::Return(wanted) = objective { wanted.discount } else { 0.0 };
+        Rewards { total: 0.0, factor: 1.0, discount }
+    }
+
+    pub(crate) fn add(&mut self, reward: f64) {
+        self.total = Return::add(self.total, self.factor, reward);
+        self.factor *= self.discount;
+    }
 }
 
 /// The value of a policy from one initial state; `None` if the trace fails.
@@ -24,13 +47,19 @@ pub(super) fn trace_value(
     initial: usize,
     instance: &mut Instance<'_>,
 ) -> Result<Option<u64>, RunError> {
-    let verdict = run(policy, objective.horizon(), initial, instance)?;
-    Ok(match (objective, verdict) {
-        (Objective::Reach { .. }, Verdict::Satisfied) => Some(instance.steps()),
+    let (verdict, total) = run(policy, objective, objective.horizon(), initial, instance)?;
+    Ok(worth(objective, verdict, instance.steps(), total))
+}
+
+/// The value of a trace that has ended, if only at the horizon; `None` if it fails.
+pub(crate) fn worth(objective: Objective, verdict: Verdict, steps: u64, total: f64) -> Option<u64> {
+    match (objective, verdict) {
+        (Objective::Reach { .. }, Verdict::Satisfied) => Some(steps),
         (Objective::Reach { .. }, _) => None,
-        (Objective::Survive { .. }, Verdict::Violated) => Some(instance.steps()),
-        (Objective::Survive { horizon }, _) => Some(horizon),
-    })
+        (Objective::Survive { .. }, Verdict::Violated) => Some(steps),
+        (Objective::Survive { horizon, .. }, _) => Some(horizon),
+        (Objective::Return(_), _) => Some(rank(total)),
+    }
 }
 
 /// The value of any tree over all initial states of a problem; `None` if a trace fails. The tree may be
@@ -41,6 +70,6 @@ pub(super) fn trace_value(
 pub fn value(problem: &Problem, factory: &dyn SystemFactory, tree: &Tree) -> Result<Option<u64>, RunError> {
     let mut instance = Instance::new(problem, factory)?;
     let trace = |initial| trace_value(|seen| tree.action(seen), problem.objective(), initial, &mut instance);
-    let values: Result<Option<Vec<u64>>, RunError> = (0..problem.initial_states().len()).map(trace).collect();
-    Ok(values?.and_then(|values| problem.objective().worst(values)))
+    let values: Result<Vec<Option<u64>>, RunError> = (0..problem.initial_states().len()).map(trace).collect();
+    Ok(problem.overall(&values?))
 }

@@ -2,6 +2,7 @@
 
 use super::Tree;
 use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
+use crate::search::{Rewards, worth};
 
 /// What ended a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Trace {
     pub states: Vec<TraceStep>,
     /// What ended it.
     pub end: End,
+    /// The sum of its rewards, discounted as the objective says; 0 if that wants no rewards.
+    pub total: f64,
 }
 
 impl Trace {
@@ -46,6 +49,7 @@ impl Trace {
         let mut instance = Instance::new(problem, factory)?;
         let mut verdict = instance.reset(initial)?;
         let mut states = Vec::new();
+        let mut rewards = Rewards::new(problem.objective());
         let end = loop {
             let observation = instance.observation().to_vec();
             let end = match verdict {
@@ -61,8 +65,9 @@ impl Trace {
             let action = tree.action(&observation);
             states.push(TraceStep { observation, action: Some(action) });
             verdict = instance.step(action)?;
+            rewards.add(instance.reward());
         };
-        Ok(Trace { states, end })
+        Ok(Trace { states, end, total: rewards.total })
     }
 
     /// Steps: actions applied, not states.
@@ -72,11 +77,11 @@ impl Trace {
 
     /// The value of this trace alone, or `None` where it fails.
     pub fn value(&self, objective: Objective) -> Option<u64> {
-        match (objective, self.end) {
-            (Objective::Reach { .. }, End::Satisfied) => Some(self.steps()),
-            (Objective::Reach { .. }, End::Violated | End::Horizon) => None,
-            (Objective::Survive { .. }, End::Violated) => Some(self.steps()),
-            (Objective::Survive { horizon }, End::Satisfied | End::Horizon) => Some(horizon),
-        }
+        let verdict = match self.end {
+            End::Satisfied => Verdict::Satisfied,
+            End::Violated => Verdict::Violated,
+            End::Horizon => Verdict::Running,
+        };
+        worth(objective, verdict, self.steps(), self.total)
     }
 }

@@ -43,8 +43,9 @@ impl<'p> Evaluation<'p> {
         self.deciding.clear();
         self.deciding.resize(tree.nodes.len(), f64::INFINITY);
         match self.problem.objective() {
-            Objective::Reach { horizon } => self.judge_reach(tree, best.map_or(horizon, |best| best - 1)),
-            Objective::Survive { horizon } => self.judge_survive(tree, best, horizon),
+            Objective::Reach { horizon, .. } => self.judge_reach(tree, best.map_or(horizon, |best| best - 1)),
+            Objective::Survive { horizon, .. } => self.judge_survive(tree, best, horizon),
+            Objective::Return(_) => Err(RunError::Unsupported { engine: "backtracking" }),
         }
     }
 

@@ -15,7 +15,9 @@ use super::crew::{Crew, Doing, SLICE, Taken};
 use super::frontier::Frontier;
 use super::lane::{Counts, Lane, Paused};
 use super::transitions::Transitions;
-use crate::problem::{Gate, Instance, Problem, RunError, SystemError, SystemFactory, Table, Verdict, words};
+use crate::problem::{
+    BatchError, Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Table, Verdict, words,
+};
 
 /// How many batches are made between two looks at everything else.
 const LOOK_EVERY: u64 = 8;
@@ -41,6 +43,8 @@ struct Rows {
     states: Vec<f64>,
     observations: Vec<f64>,
     verdicts: Vec<Verdict>,
+    rewards: Vec<f64>,
+    has_rewards: bool,
     /// The states as the lanes keep them.
     bytes: Vec<u8>,
 }
@@ -265,7 +269,13 @@ impl<'p, S: Store> Batch<'p, S> {
         rows.verdicts.resize(count, Verdict::Running);
         let stepped = catch_unwind(AssertUnwindSafe(|| {
             let Rows { actions, states, observations, verdicts, .. } = &mut *rows;
-            self.table.borrow_mut().system.step_batch(actions, states, observations, verdicts)
+            let system = &mut self.table.borrow_mut().system;
+            system.step_batch(actions, states, observations, verdicts)?;
+            if self.problem.objective().wants_rewards() {
+                rows.rewards.resize(count, f64::NAN);
+                rows.has_rewards = system.rewards(&mut rows.rewards);
+            }
+            Ok::<(), BatchError>(())
         }));
         let error = match stepped {
             Ok(Ok(())) => return self.tell(crew),
@@ -283,7 +293,7 @@ impl<'p, S: Store> Batch<'p, S> {
 
     /// Tells the lanes what came of their steps.
     fn tell(&mut self, crew: &Crew) {
-        let Rows { seats, states, observations, verdicts, bytes, .. } = &mut self.rows;
+        let Rows { seats, states, observations, verdicts, rewards, has_rewards, bytes, .. } = &mut self.rows;
         let (width, dimensions) = (states.len() / seats.len(), self.problem.dimensions().len());
         for (row, &seat) in seats.iter().enumerate() {
             bytes.clear();
@@ -291,7 +301,11 @@ impl<'p, S: Store> Batch<'p, S> {
             let observation = &observations[row * dimensions..][..dimensions];
             let Seat { lane, doing, was_busy } = &mut self.seats[seat];
             lane.swap_transitions(&mut self.transitions);
-            let told = lane.told(bytes, observation, verdicts[row]);
+            let mut reply = Reply::from(verdicts[row]);
+            if *has_rewards {
+                reply = reply.with_reward(rewards[row]);
+            }
+            let told = lane.told(bytes, observation, reply);
             lane.swap_transitions(&mut self.transitions);
             if let Err(error) = told
                 && let Some(doing) = doing.take()
@@ -310,6 +324,7 @@ impl Rows {
         self.states.clear();
         self.observations.clear();
         self.verdicts.clear();
+        self.rewards.clear();
         self.bytes.clear();
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::walk::Ask;
-use crate::problem::{ComeBack, Gate, Instance, Problem, RunError, SystemError, Verdict};
+use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 
 /// A place to come back to.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +184,12 @@ impl<'p> Driver<'p> {
         self.instance.observation()
     }
 
+    /// The reward of the last step.
+    #[inline]
+    pub(super) fn reward(&self) -> f64 {
+        self.instance.reward()
+    }
+
     /// Appends the complete state of the system, if it tells it.
     pub(super) fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
         self.instance.complete_state(state)
@@ -309,7 +315,7 @@ impl<'p> Driver<'p> {
         ask: Ask,
         state: &[u8],
         observation: &[f64],
-        verdict: Verdict,
+        reply: Reply,
     ) -> Result<Option<Verdict>, RunError> {
         let is_on_the_way = self.left.is_some_and(|left| left > 0);
         if is_on_the_way {
@@ -319,7 +325,7 @@ impl<'p> Driver<'p> {
             self.left = None;
             self.set_marks(ask)?;
         }
-        let verdict = self.instance.accept(state, observation, verdict)?;
+        let verdict = self.instance.accept(state, observation, reply)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok((!is_on_the_way).then_some(verdict))
     }

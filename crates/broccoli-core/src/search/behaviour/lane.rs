@@ -11,7 +11,7 @@ use super::frontier::Frontier;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Ask, Incumbent, Job, Walk};
-use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemError, Verdict};
+use crate::problem::{Gate, Instance, Problem, Reply, RunError, StopReason, SystemError, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{Recorder, Witness};
 
@@ -174,7 +174,7 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.wants_replies {
             self.record(verdict)?;
         }
-        let ask = self.walk.tell(verdict, self.driver.cell());
+        let ask = self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
         if self.walk.wants_place() {
             self.keep_place()?;
         }
@@ -187,13 +187,8 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     /// What came of the step it waited for.
-    pub(super) fn told(
-        &mut self,
-        state: &[u8],
-        observation: &[f64],
-        verdict: Verdict,
-    ) -> Result<(), RunError> {
-        if let Some(verdict) = self.driver.told(self.ask, state, observation, verdict)? {
+    pub(super) fn told(&mut self, state: &[u8], observation: &[f64], reply: Reply) -> Result<(), RunError> {
+        if let Some(verdict) = self.driver.told(self.ask, state, observation, reply)? {
             self.ask = self.tell(verdict)?;
         }
         Ok(())

@@ -19,6 +19,8 @@ pub(super) struct Leaf<'a> {
     pub(super) label: Option<u16>,
     /// The initial states whose traces are complete or running, in the order of the walk.
     pub(super) started: &'a [u32],
+    /// The values of those that are complete, if the walk keeps them.
+    pub(super) values: &'a [f64],
 }
 
 /// What a label takes away from the promise of a leaf, in steps.
@@ -44,8 +46,9 @@ struct Record {
     /// How many labels it has, and the last one, or `NONE`.
     labels: u32,
     last: u32,
-    /// Where its initial states end; they start where those of the leaf before end.
+    /// Where its initial states end, and their values; they start where those of the leaf before end.
     started: usize,
+    values: usize,
 }
 
 /// A label in the tree of labels.
@@ -67,6 +70,7 @@ pub(super) struct Leaves {
     /// The cells that the leaves have reached.
     cells: Vec<u16>,
     started: Vec<u32>,
+    values: Vec<f64>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
     /// The labels of the last leaf that the walk still has.
@@ -82,13 +86,13 @@ impl Leaves {
     /// One leaf, from which everything starts.
     pub(super) fn root(dimensions: usize, objective: Objective) -> Self {
         let worst = match objective {
-            Objective::Reach { .. } => 0,
-            Objective::Survive { horizon } => horizon,
+            Objective::Survive { horizon, .. } if objective.is_plain() => horizon,
+            _ => 0,
         };
         let mut leaves = Leaves::new(dimensions);
         let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
         let cell = &vec![0; dimensions];
-        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[] }, |_| (&[], 0, 0));
+        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| (&[], 0, 0));
         leaves
     }
 
@@ -100,6 +104,7 @@ impl Leaves {
         self.records.clear();
         self.cells.clear();
         self.started.clear();
+        self.values.clear();
         self.labels.clear();
         self.label_cells.clear();
         self.path.clear();
@@ -119,6 +124,7 @@ impl Leaves {
         (size_of::<Record>() + cell) * self.records.len()
             + (size_of::<Label>() + cell) * self.labels.len()
             + 4 * self.started.len()
+            + 8 * self.values.len()
     }
 
     /// The walk has taken back labels: only the first `count` are still those of the last leaf.
@@ -139,12 +145,14 @@ impl Leaves {
         }
         self.cells.extend_from_slice(leaf.cell);
         self.started.extend_from_slice(leaf.started);
+        self.values.extend_from_slice(leaf.values);
         self.records.push(Record {
             at: leaf.at,
             label: leaf.label,
             labels: leaf.labels,
             last: self.path.last().copied().unwrap_or(NONE),
             started: self.started.len(),
+            values: self.values.len(),
         });
     }
 
@@ -172,16 +180,19 @@ impl Leaves {
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
         let (labels, started) = (self.labels.len() as u32, self.started.len());
+        let values = self.values.len();
         let moved = |index: u32| if index == NONE { NONE } else { index + labels };
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
         self.label_cells.extend_from_slice(&others.label_cells);
         self.records.extend(others.records.iter().map(|&record| Record {
             last: moved(record.last),
             started: started + record.started,
+            values: values + record.values,
             ..record
         }));
         self.cells.extend_from_slice(&others.cells);
         self.started.extend_from_slice(&others.started);
+        self.values.extend_from_slice(&others.values);
         self.path.clear();
     }
 
@@ -201,15 +212,28 @@ impl Leaves {
             count.push(before.unwrap_or(0) + 1);
             before.is_some() && count.len() == index + 1 && is_action(label.label)
         });
-        let mut start = 0;
+        let objective = problem.objective();
+        let (mut start, mut first) = (0, 0);
         let are_records = self.records.iter().all(|record| {
+            let values = self.values.get(first..record.values);
+            first = record.values;
+            let is_worth = |values: &[f64]| match objective.is_plain() {
+                true => values.is_empty() && record.at.worst <= objective.horizon(),
+                false => {
+                    values.len() == record.at.trace as usize
+                        && values
+                            .iter()
+                            .chain([&f64::from_bits(record.at.worst)])
+                            .all(|value| !value.is_nan())
+                }
+            };
             let labels = if record.last == NONE { Some(&0) } else { count.get(record.last as usize) };
             let started = self.started.get(start..record.started);
             start = record.started;
             labels == Some(&record.labels)
                 && record.label.is_none_or(is_action)
-                && record.at.steps <= problem.objective().horizon()
-                && record.at.worst <= problem.objective().horizon()
+                && record.at.steps <= objective.horizon()
+                && values.is_some_and(is_worth)
                 && (0.0..=1.0).contains(&record.at.share)
                 && started.is_some_and(|started| {
                     let are_states =
@@ -248,7 +272,8 @@ impl Leaves {
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
-        let start = leaf.checked_sub(1).map_or(0, |before| self.records[before].started);
+        let before = leaf.checked_sub(1).map(|before| &self.records[before]);
+        let (start, first) = before.map_or((0, 0), |before| (before.started, before.values));
         let record = &self.records[leaf];
         Leaf {
             at: record.at,
@@ -256,6 +281,7 @@ impl Leaves {
             labels: record.labels,
             cell: &self.cells[leaf * self.dimensions..][..self.dimensions],
             started: &self.started[start..record.started],
+            values: &self.values[first..record.values],
         }
     }
 }

@@ -6,6 +6,7 @@
 //! trace came to a cell for the first time, or was stopped, and which one comes next is a matter of the
 //! label. Between two nodes the trace is forced, however long that takes.
 
+use super::walk::Position;
 use crate::problem::Verdict;
 
 /// Index of a node.
@@ -16,6 +17,8 @@ const NONE: Node = Node::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Record {
     steps: u64,
+    /// What its rewards sum up to, as the walk keeps it.
+    total: u64,
     verdict: Verdict,
     /// The node before it.
     parent: Node,
@@ -96,6 +99,10 @@ impl Memory {
         self.records[node as usize].steps
     }
 
+    pub(super) fn total(&self, node: Node) -> u64 {
+        self.records[node as usize].total
+    }
+
     pub(super) fn verdict(&self, node: Node) -> Verdict {
         self.records[node as usize].verdict
     }
@@ -159,11 +166,11 @@ impl Memory {
         is_new
     }
 
-    /// The trace is here after so many steps: a new node, if the trace is written down. Unless the trace was
+    /// The trace is here: a new node, if the trace is written down. Unless the trace was
     /// stopped or has ended, the next one comes after this action.
     pub(super) fn write(
         &mut self,
-        steps: u64,
+        at: Position,
         verdict: Verdict,
         cell: &[u16],
         action: Option<usize>,
@@ -176,7 +183,7 @@ impl Memory {
         debug_assert_eq!(*link, NONE, "what is remembered is not run again to be written down");
         let node = self.records.len() as Node;
         *link = node;
-        self.records.push(Record { steps, verdict, parent, place: self.places });
+        self.records.push(Record { steps: at.steps, total: at.worst, verdict, parent, place: self.places });
         self.cells.extend_from_slice(cell);
         self.next.extend(std::iter::repeat_n(NONE, self.actions));
         if verdict == Verdict::Running {

@@ -102,7 +102,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             let has_several = problem.initial_states().len() > 1;
             let first = match problem.objective() {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
-                Objective::Survive { .. } => Stage::Survive { nodes: 0, only_first: has_several },
+                _ => Stage::Survive { nodes: 0, only_first: is_in_parts(problem) },
             };
             let is_ordered = !has_several && !options.any_optimal;
             let saved = saved.as_ref();
@@ -166,7 +166,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let mut rest = Vec::new();
         let agenda = match (self.problem.objective(), self.stage) {
             (Objective::Reach { .. }, _) => frontier.in_order(),
-            (_, Stage::Survive { nodes, only_first: false }) if self.problem.initial_states().len() > 1 => {
+            (_, Stage::Survive { nodes, only_first: false }) if is_in_parts(self.problem) => {
                 let mut waiting = frontier.waiting_best_first();
                 let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
                 rest = frontier.in_order().into_iter().filter(is_left).collect();
@@ -289,7 +289,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 self.progress.size(u64::from(nodes.min(most)));
                 let job = all(Round { cut: u64::MAX, nodes, only_first });
                 // All smaller trees have been walked.
-                let goal = (nodes < Cost::MAX).then_some((horizon, nodes));
+                let goal = (nodes < Cost::MAX).then_some((self.problem.perfect(), nodes));
                 Order { job, goal, is_ordered, is_whole: false }
             }
             Stage::Canonical { round } => {
@@ -315,19 +315,23 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         }
         match self.stage {
             Stage::Reach { cut } => {
-                // What was set aside cannot be better than a solution within the cut.
-                let is_settled = best.is_some_and(|(value, _)| value <= cut);
+                // What was set aside cannot be better than a solution within the cut, if the worst trace is
+                // what counts. If not, what cannot be better is dropped when it is gone on with.
+                let is_plain = self.problem.objective().is_plain();
+                let is_settled = is_plain && best.is_some_and(|(value, _)| value <= cut);
                 if is_settled || next.is_empty() {
                     return self.canonical();
                 }
-                self.progress.bound(cut + 1);
+                if is_plain {
+                    self.progress.bound(cut + 1);
+                }
                 // The last round, if there are too many leaves or the scout's solution is near.
-                let is_near = best.is_some_and(|(value, _)| value <= cut.saturating_mul(3) / 2);
+                let is_near = best.is_some_and(|(value, _)| !is_plain || value <= cut.saturating_mul(3) / 2);
                 let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
                 Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
             }
             Stage::Survive { nodes, only_first } => {
-                let perfect = self.problem.objective().horizon();
+                let perfect = self.problem.perfect();
                 let is_settled = best.is_some_and(|(value, size)| value == perfect && size <= nodes);
                 if next.is_empty() || is_settled && nodes < Cost::MAX {
                     return self.canonical();
@@ -335,8 +339,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 let stage = if only_first {
                     Stage::Survive { nodes, only_first: false }
                 } else {
-                    let has_several = self.problem.initial_states().len() > 1;
-                    Stage::Survive { nodes: nodes.saturating_add(1), only_first: has_several }
+                    let only_first = is_in_parts(self.problem);
+                    Stage::Survive { nodes: nodes.saturating_add(1), only_first }
                 };
                 Some((stage, next))
             }
@@ -351,8 +355,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                         round.cut = u64::MAX;
                     }
                     Objective::Reach { .. } => round.cut = next_cut(round.cut),
-                    Objective::Survive { .. } if is_last => round.nodes = Cost::MAX,
-                    Objective::Survive { .. } => round.nodes = round.nodes.saturating_add(1),
+                    _ if is_last => round.nodes = Cost::MAX,
+                    _ => round.nodes = round.nodes.saturating_add(1),
                 }
                 Some((Stage::Canonical { round }, next))
             }
@@ -372,7 +376,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         }
         let round = match self.problem.objective() {
             Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX, only_first: false },
-            Objective::Survive { .. } => Round { cut: u64::MAX, nodes: 0, only_first: false },
+            _ => Round { cut: u64::MAX, nodes: 0, only_first: false },
         };
         Some((Stage::Canonical { round }, self.root()))
     }
@@ -468,6 +472,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     }
 }
 
+/// Whether the rounds of `survive` have two parts.
+fn is_in_parts(problem: &Problem) -> bool {
+    problem.initial_states().len() > 1 && problem.objective().is_plain()
+}
+
 pub(super) fn next_cut(cut: u64) -> u64 {
     (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut.saturating_add(1))
 }
@@ -478,6 +487,7 @@ fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitio
     let up_to = |steps, nodes| transitions.up_to(steps, horizon, nodes);
     let smaller = |steps, size: Cost| size.checked_sub(1).map_or(Some(0), |most| up_to(steps, most));
     match (objective, best) {
+        _ if !objective.is_plain() => None,
         (Objective::Reach { .. }, Some(&Found { value: 0, .. })) => Some(0),
         // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
         (Objective::Reach { .. }, Some(&Found { value, size, .. })) => {
@@ -485,10 +495,10 @@ fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitio
         }
         (Objective::Reach { .. }, None) => up_to(1..=horizon, Cost::MAX),
         // Its own trace, and all that smaller trees can do.
-        (Objective::Survive { .. }, Some(&Found { value, size, own_steps, .. })) if value == horizon => {
+        (_, Some(&Found { value, size, own_steps, .. })) if value == horizon => {
             Some(own_steps + smaller(1..=horizon, size)?)
         }
-        (Objective::Survive { .. }, _) => Some(transitions.all()),
+        _ => Some(transitions.all()),
     }
 }
 

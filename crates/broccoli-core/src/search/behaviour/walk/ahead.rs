@@ -1,7 +1,8 @@
 //! Going on: the next step of a trace, forced or chosen, and what is allowed.
 
+use super::tally::Measure;
 use super::{Ask, Frame, Incumbent, Position, Walk};
-use crate::problem::{Objective, Verdict};
+use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::labels::Slot;
 use crate::search::behaviour::memory::Node;
@@ -31,11 +32,12 @@ impl<S: Store> Walk<S> {
 
     /// The allowance for one more step of the present trace, if the behaviour is within it.
     #[inline]
-    pub(super) fn allowance_for_step(&self) -> Option<Cost> {
-        let allowance = match self.objective {
-            Objective::Reach { horizon } if self.at.steps >= horizon => None,
-            Objective::Reach { .. } => self.allowance(self.at.worst.max(self.at.steps + 1)),
-            Objective::Survive { .. } => self.allowance(self.at.worst),
+    pub(super) fn allowance_for_step(&mut self) -> Option<Cost> {
+        let allowance = match self.measure {
+            Measure::Most if self.at.steps >= self.objective.horizon() => None,
+            Measure::Most => self.allowance(self.at.worst.max(self.at.steps + 1)),
+            Measure::Fewest => self.allowance(self.at.worst),
+            Measure::Tally(_) => self.best_with_step().and_then(|best| self.allowance(best)),
         };
         allowance.filter(|&most| self.space.cost() <= most)
     }
@@ -43,13 +45,17 @@ impl<S: Store> Walk<S> {
     /// In a running trace: the next step, forced or chosen.
     #[inline]
     pub(super) fn act(&mut self, cell: &[u16]) -> Ask {
-        let is_reach = matches!(self.objective, Objective::Reach { .. });
-        if !is_reach && self.at.steps == self.at.worst {
-            self.memory.write(self.at.steps, Verdict::Running, cell, None);
-            return self.complete_trace();
+        let is_over = match self.measure {
+            Measure::Most => false,
+            Measure::Fewest => self.at.steps == self.at.worst,
+            Measure::Tally(_) => self.is_long_enough(),
+        };
+        if is_over {
+            self.memory.write(self.at, Verdict::Running, cell, None);
+            return if self.is_complete(Verdict::Running) { self.complete_trace() } else { self.fail() };
         }
         let Some(most) = self.allowance_for_step() else {
-            self.memory.write(self.at.steps, Verdict::Running, cell, None);
+            self.memory.write(self.at, Verdict::Running, cell, None);
             self.note_end(End::Bound);
             return self.fail();
         };
@@ -69,7 +75,7 @@ impl<S: Store> Walk<S> {
             None => self.branch(cell, slot, most),
         };
         if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.space.len() as u32 - 1)) {
-            let node = self.memory.write(self.at.steps, Verdict::Running, cell, Some(action));
+            let node = self.memory.write(self.at, Verdict::Running, cell, Some(action));
             if let (true, Some(node)) = (mark, node) {
                 self.needs_no_mark(node);
                 return (false, action);
@@ -180,20 +186,21 @@ impl<S: Store> Walk<S> {
     /// Counts one more step of the present trace, which is asked for.
     #[inline]
     pub(super) fn step(&mut self, ask: Ask) -> Ask {
+        self.is_canonical = match self.incumbent {
+            Some(Incumbent { value, size, is_weak: true }) => {
+                let best = match self.measure {
+                    Measure::Most => Some(self.at.worst.max(self.at.steps + 1)),
+                    Measure::Fewest => Some(self.at.worst),
+                    Measure::Tally(_) => self.best_with_step(),
+                };
+                best == Some(value) && self.space.cost() >= size
+            }
+            _ => false,
+        };
         self.at.steps += 1;
         if self.job.is_counted {
             self.transitions.count(self.at.steps, self.space.cost());
         }
-        self.is_canonical = match (self.incumbent, self.objective) {
-            (Some(Incumbent { value, size, is_weak: true }), objective) => {
-                let best = match objective {
-                    Objective::Reach { .. } => self.at.worst.max(self.at.steps),
-                    Objective::Survive { .. } => self.at.worst,
-                };
-                best == value && self.space.cost() >= size
-            }
-            _ => false,
-        };
         self.canonical += u64::from(self.is_canonical);
         ask
     }

@@ -45,6 +45,7 @@ impl<S: Store> Walk<S> {
             self.unlabel(labelled);
             let slot = self.find(&cell).0;
             self.at = at;
+            self.forget_values(at.trace as usize);
             // The incumbent may be better than when the frame was made.
             let Some(most) = self.allowance_for_step() else {
                 self.end(at.share);
@@ -130,10 +131,10 @@ impl<S: Store> Walk<S> {
     }
 
     fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, started: usize) {
-        let started = &self.order[..started];
+        let (started, values) = (&self.order[..started], &*self.values());
         let space = &self.space;
         let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
-        let leaf = Leaf { at: self.at, labels: space.len() as u32, cell, label, started };
+        let leaf = Leaf { at: self.at, labels: space.len() as u32, cell, label, started, values };
         self.leaves.push(leaf, labels);
     }
 
@@ -159,12 +160,14 @@ impl<S: Store> Walk<S> {
                 self.label_again(cell, label, steps);
             }
             let leaf = leaves.leaf(index);
-            let Leaf { at, cell, label, started, .. } = leaf;
+            let Leaf { at, cell, label, started, values, .. } = leaf;
+            self.forget_values(0);
             self.at = at;
             for (place, initial) in started.iter().enumerate() {
                 let found = self.order[place..].iter().position(|other| other == initial);
                 self.order.swap(place, place + found.unwrap_or(0));
             }
+            self.set_values(values);
             if leaf.is_waiting() {
                 let ask = self.next_trace();
                 if ask.is_none() {

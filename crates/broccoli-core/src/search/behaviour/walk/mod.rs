@@ -23,16 +23,19 @@
 //! |---|---|
 //! | [`ahead`] | the next step of a trace, and what is allowed |
 //! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
+//! | [`tally`] | objectives that take more than the worst trace |
 //! | [`back`] | going back: other labels of earlier cells, leaves, and what is set aside |
 
 mod ahead;
 mod back;
+mod tally;
 mod traces;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::tally::{Known, Measure};
 use super::bounds::Store;
 use super::labels::{Labels, Slot};
 use super::leaves::Leaves;
@@ -40,6 +43,7 @@ use super::memory::{Memory, Node};
 use super::realise::Labelled;
 use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
+use crate::problem::measure::Tally;
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
@@ -100,7 +104,7 @@ pub(super) struct Position {
     /// Its steps so far.
     pub(super) steps: u64,
     /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
-    /// (`survive`).
+    /// (`survive`). For other objectives, the rewards of the running trace, as the bits of a float.
     pub(super) worst: u64,
     /// Its share of the whole walk, if the labels that a cell may be given all take equal shares.
     pub(super) share: f64,
@@ -140,6 +144,7 @@ pub(super) struct Incumbent {
 
 pub(super) struct Walk<S: Store> {
     objective: Objective,
+    measure: Measure,
     actions: u16,
     job: Job,
     incumbent: Option<Incumbent>,
@@ -190,6 +195,11 @@ impl<S: Store> Walk<S> {
         let round = Round { cut: 0, nodes: 0, only_first: false };
         Walk {
             objective: problem.objective(),
+            measure: match (Tally::new(problem), problem.objective()) {
+                (Some(tally), _) => Measure::Tally(Box::new(Known::new(tally))),
+                (None, Objective::Reach { .. }) => Measure::Most,
+                (None, _) => Measure::Fewest,
+            },
             actions: actions as u16,
             job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
             incumbent: None,
@@ -325,7 +335,11 @@ impl<S: Store> Walk<S> {
 
     /// About how many steps the present behaviour has made, in all its traces.
     pub(super) fn length(&self) -> u64 {
-        self.at.worst.saturating_mul(u64::from(self.at.trace)).saturating_add(self.at.steps)
+        let worst = match &self.measure {
+            Measure::Most | Measure::Fewest => self.at.worst,
+            Measure::Tally(_) => self.at.steps,
+        };
+        worst.saturating_mul(u64::from(self.at.trace)).saturating_add(self.at.steps)
     }
 
     /// Whether there is something left to do but to go on with the present behaviour.
@@ -367,11 +381,12 @@ impl<S: Store> Walk<S> {
 
     /// Goes on after the answer to an [`Ask`] that wants one.
     #[inline]
-    pub(super) fn tell(&mut self, verdict: Verdict, cell: &[u16]) -> Ask {
+    pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) -> Ask {
+        self.take_reward(reward);
         if verdict == Verdict::Running {
             return self.act(cell);
         }
-        self.memory.write(self.at.steps, verdict, cell, None);
+        self.memory.write(self.at, verdict, cell, None);
         if self.is_complete(verdict) { self.complete_trace() } else { self.fail() }
     }
 

@@ -1,7 +1,8 @@
 //! The end of a trace, and the start of the next one, as far as it is remembered.
 
+use super::tally::Measure;
 use super::{Ask, Incumbent, Walk};
-use crate::problem::{Objective, Verdict};
+use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::memory::Node;
 use crate::search::evidence::End;
@@ -18,16 +19,17 @@ enum Started {
 impl<S: Store> Walk<S> {
     /// The present trace has ended: whether the behaviour can still be what is wanted.
     pub(super) fn is_complete(&mut self, verdict: Verdict) -> bool {
-        let is_complete = match self.objective {
-            Objective::Reach { .. } => {
+        let is_complete = match self.measure {
+            Measure::Most => {
                 self.at.worst = self.at.worst.max(self.at.steps);
                 verdict == Verdict::Satisfied
             }
-            Objective::Survive { .. } if verdict == Verdict::Satisfied => true,
-            Objective::Survive { .. } => {
+            Measure::Fewest if verdict != Verdict::Violated => true,
+            Measure::Fewest => {
                 self.at.worst = self.at.worst.min(self.at.steps);
                 self.is_allowed(self.allowance(self.at.worst))
             }
+            Measure::Tally(_) => return self.end_tallied(verdict),
         };
         if !is_complete {
             self.note_end(End::Violated);
@@ -47,15 +49,16 @@ impl<S: Store> Walk<S> {
     fn after_trace(&mut self) -> Option<Ask> {
         loop {
             // The value can only have become worse with this trace.
-            if !self.is_allowed(self.allowance(self.at.worst)) {
+            let value = self.best_value().filter(|&best| self.is_allowed(self.allowance(best)));
+            let Some(value) = value else {
                 self.note_end(End::Bound);
                 return None;
-            }
+            };
             self.at.trace += 1;
             if self.at.trace as usize == self.order.len() {
                 self.note_end(End::Complete);
                 self.end(self.at.share);
-                let (value, size) = (self.at.worst, self.space.cost());
+                let size = self.space.cost();
                 self.incumbent = Some(Incumbent { value, size, is_weak: false });
                 return Some(Ask::Found { value, size });
             }
@@ -72,7 +75,7 @@ impl<S: Store> Walk<S> {
 
     /// Starts the next trace; nothing if the behaviour has failed.
     pub(super) fn next_trace(&mut self) -> Option<Ask> {
-        if !self.is_allowed(self.allowance(self.at.worst)) {
+        if !self.best_value().is_some_and(|best| self.is_allowed(self.allowance(best))) {
             self.note_end(End::Bound);
             return None;
         }
@@ -98,6 +101,9 @@ impl<S: Store> Walk<S> {
         let place = (first..self.order.len()).max_by_key(most_failures).unwrap_or(first);
         self.order.swap(first, place);
         self.at.steps = 0;
+        if let Measure::Tally(_) = self.measure {
+            self.at.worst = 0.0_f64.to_bits();
+        }
         self.memory.stop();
         if let Some(recorder) = &mut self.recorder {
             recorder.start(self.slots.len(), self.order[first]);
@@ -133,14 +139,19 @@ impl<S: Store> Walk<S> {
 
     /// Goes along what is remembered of the trace, from a node on, as the labels say.
     fn recall(&mut self, mut node: Node) -> Started {
-        let is_reach = matches!(self.objective, Objective::Reach { .. });
         loop {
             self.at.steps = self.memory.steps(node);
-            if !is_reach && self.at.steps >= self.at.worst {
-                return Started::Complete;
-            }
             let verdict = self.memory.verdict(node);
-            if verdict != Verdict::Running {
+            let is_over = match self.measure {
+                Measure::Most => false,
+                Measure::Fewest if self.at.steps >= self.at.worst => return Started::Complete,
+                Measure::Fewest => false,
+                Measure::Tally(_) => {
+                    self.at.worst = self.memory.total(node);
+                    verdict == Verdict::Running && self.is_long_enough()
+                }
+            };
+            if is_over || verdict != Verdict::Running {
                 return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
             }
             let Some(most) = self.allowance_for_step() else {
