@@ -86,6 +86,8 @@ class Certificate:
         self.objective = self.problem["objective"]
         counts = [len(self.problem[key]) for key in ("dimensions", "actions", "initial_states")]
         is_empty = counts < [1] or counts[1] < 2 or counts[2] < 1 or self.problem["horizon"] < 1
+        if self.problem.get("over", "worst") != "worst":
+            raise UnreadableError("it is not the worst initial state that counts")
         if self.objective not in ("reach", "survive") or is_empty or self.problem["depth"] > MOST_DEPTH:
             raise UnreadableError("no such problem")
 

@@ -93,6 +93,9 @@ pub enum CertificateError {
     /// The system failed when the tree was run once more, to be written down.
     #[error("{0}")]
     Run(#[from] RunError),
+    /// Something else is wanted than what certificates are about.
+    #[error("there are certificates for reach and survive from the worst initial state only")]
+    Objective,
 }
 
 /// What is claimed.
@@ -159,6 +162,9 @@ impl Certificate {
         factory: &dyn SystemFactory,
         outcome: &Outcome,
     ) -> Result<(), CertificateError> {
+        if !problem.objective().is_plain() {
+            return Err(CertificateError::Objective);
+        }
         let best = outcome.best.as_ref();
         let traces = match (self.form, best) {
             (Form::Full, Some(best)) => Some(record_traces(problem, factory, &best.tree)?),

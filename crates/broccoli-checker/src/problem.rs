@@ -78,6 +78,9 @@ impl Problem {
             depth: whole(json, "depth", MOST_DEPTH)? as u32,
             nodes: whole(json, "nodes", u64::from(u32::MAX))? as u32,
         };
+        if json.get("over").is_some_and(|over| over != "worst") {
+            return Err(wrong("it is not the worst initial state that counts"));
+        }
         let count = problem.actions.len();
         if problem.thresholds.is_empty() || !(2..=usize::from(u16::MAX)).contains(&count) {
             return Err(wrong("it needs a dimension and 2 actions at least"));

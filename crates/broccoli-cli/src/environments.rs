@@ -74,9 +74,13 @@ fn description(environment: &Environment) -> String {
         Objective::Reach { .. } => {
             format!("reach the goal in the fewest steps, within a horizon of {horizon}")
         }
-        Objective::Survive { .. } => format!("survive as long as possible, up to a horizon of {horizon}"),
+        _ => format!("survive as long as possible, up to a horizon of {horizon}"),
     };
     section(&mut text, "Objective", [("wanted", wanted), ("ends", e.verdicts.to_owned())]);
+    if let Some(rewards) = e.rewards {
+        let horizon = format!("{} (--objective return)", counted(rewards.horizon, "step"));
+        section(&mut text, "Rewards", [("reward", rewards.meaning.to_owned()), ("horizon", horizon)]);
+    }
     let thresholds = e.dimensions.iter().zip(default_thresholds(e)).map(|(d, thresholds)| {
         let (low, high) = d.range;
         let count = counted(thresholds.len() as u64, "threshold");

@@ -16,6 +16,7 @@ mod file;
 mod init;
 mod keeper;
 mod numbers;
+mod objective;
 mod output;
 mod problem;
 mod progress;

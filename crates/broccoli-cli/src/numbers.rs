@@ -92,6 +92,12 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "it must be a number of at least 0, such as 5% or 0.05".to_owned())
 }
 
+/// A number from above 0 to 1, or a percentage.
+pub fn percentage(text: &str) -> Result<f64, String> {
+    let share = fraction(text).ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| "it must be above 0 and at most 100 %, such as 90% or 0.9".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

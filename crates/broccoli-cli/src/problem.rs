@@ -1,13 +1,13 @@
 //! The options that describe a problem, over the defaults of a target.
 
 use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Problem, ThresholdError, Thresholds};
-use broccoli_export::json::ObjectiveJson;
 use broccoli_export::number;
 use broccoli_problem::{Target, TargetDimension};
 use clap::Args;
 
 use crate::complaint::Complaint;
 use crate::numbers::{Numbers, numbers, whole};
+use crate::objective::ObjectiveOptions;
 use crate::starts::{Starts, check_count};
 
 /// The options about the problem.
@@ -43,16 +43,16 @@ pub struct ProblemOptions {
     #[command(flatten)]
     starts: Starts,
 
-    /// The most steps of a run, at least 1 [default: the target's]
-    #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
-    horizon: Option<u64>,
+    #[command(flatten)]
+    objective: ObjectiveOptions,
 }
 
 impl ProblemOptions {
     /// Whether any of them was given.
     pub fn is_any(&self) -> bool {
-        let limits = self.depth.is_some() || self.nodes.is_some() || self.horizon.is_some();
+        let limits = self.depth.is_some() || self.nodes.is_some();
         limits
+            || self.objective.is_any()
             || self.noise.is_some()
             || self.actions.is_some()
             || self.step.is_some()
@@ -86,8 +86,7 @@ impl ProblemOptions {
         }
         // A shallower tree than that of the file has room for fewer.
         target.nodes = self.nodes.or(target.nodes).map(|nodes| nodes.min(most));
-        let horizon = self.horizon.unwrap_or(target.objective.horizon());
-        target.objective = ObjectiveJson::from(target.objective).within(horizon);
+        self.objective.choose(target)?;
         target.problem().map_err(|error| Complaint::input(error.to_string()))
     }
 

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use broccoli_core::problem::Objective;
+use broccoli_core::problem::{Objective, Problem, Value};
 use broccoli_core::search::{Checkpoint, Event, Observer};
 use broccoli_export::number::{duration, grouped};
+use broccoli_export::worth;
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -43,17 +44,11 @@ pub struct Known {
 }
 
 impl Known {
-    pub fn new(objective: Objective, limit: Option<Duration>, resumed: Option<&Checkpoint>) -> Self {
-        let bound = resumed.map(Checkpoint::bound).filter(|&bound| bound != trivial(objective));
+    pub fn new(problem: &Problem, limit: Option<Duration>, resumed: Option<&Checkpoint>) -> Self {
+        // The bound that needs no proof is not worth a word.
+        let bound = resumed.map(Checkpoint::bound).filter(|&bound| bound != problem.perfect());
+        let objective = problem.objective();
         Known { objective, limit, best: resumed.and_then(Checkpoint::best), bound }
-    }
-}
-
-/// The bound that needs no proof.
-fn trivial(objective: Objective) -> u64 {
-    match objective {
-        Objective::Reach { .. } => 0,
-        Objective::Survive { horizon } => horizon,
     }
 }
 
@@ -94,37 +89,39 @@ struct EventJson {
     seconds: f64,
     queries: u64,
     queries_per_second: Option<u64>,
-    value: Option<u64>,
+    value: Option<Value>,
     size: Option<u64>,
-    bound: Option<u64>,
+    bound: Option<Value>,
     gap: Option<f64>,
     /// The share of the walk that is done: an estimate.
     share: Option<f64>,
 }
 
+fn shown(objective: Objective, value: u64) -> String {
+    objective.shown(value).map_or("nothing".to_owned(), worth::bare)
+}
+
 impl Answer {
-    fn gap(self) -> Option<f64> {
+    fn gap(self, objective: Objective) -> Option<f64> {
         let ((value, _), bound) = self.best.zip(self.bound)?;
-        Some(value.abs_diff(bound) as f64 / value.max(1) as f64)
+        let (value, bound) = (objective.number(value), objective.number(bound));
+        Some((value - bound).abs() / value.abs().max(1.0))
     }
 
-    fn tree(self) -> String {
+    fn tree(self, objective: Objective) -> String {
         match self.best {
-            Some((value, size)) => format!("best {} (size {size})", grouped(value)),
+            Some((value, size)) => format!("best {} (size {size})", shown(objective, value)),
             None => "no tree yet".to_owned(),
         }
     }
 
     fn line(self, objective: Objective) -> String {
-        let mut line = self.tree();
+        let mut line = self.tree(objective);
         if let Some(bound) = self.bound {
-            let word = match objective {
-                Objective::Reach { .. } => "least",
-                Objective::Survive { .. } => "most",
-            };
-            line += &format!(", proved: at {word} {}", grouped(bound));
+            let word = if objective.is_minimised() { "least" } else { "most" };
+            line += &format!(", proved: at {word} {}", shown(objective, bound));
         }
-        if let Some(gap) = self.gap() {
+        if let Some(gap) = self.gap(objective) {
             line += &format!(", gap {:.1}%", 100.0 * gap);
         }
         line
@@ -181,10 +178,10 @@ impl Seen {
             seconds: self.started.elapsed().as_secs_f64(),
             queries: self.queries.load(Relaxed),
             queries_per_second: rate,
-            value: answer.best.map(|(value, _)| value),
+            value: answer.best.and_then(|(value, _)| self.objective.shown(value)),
             size: answer.best.map(|(_, size)| size),
-            bound: answer.bound,
-            gap: answer.gap(),
+            bound: answer.bound.and_then(|bound| self.objective.shown(bound)),
+            gap: answer.gap(self.objective),
             share: self.share(),
         });
         if let Ok(line) = line {
@@ -309,7 +306,7 @@ fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
         let (answer, seconds) = (*seen.answer(), seen.started.elapsed().as_secs_f64());
         if answer.best != told {
             told = answer.best;
-            note(format_args!("{:>8}  {}", clock(seconds), answer.tree()));
+            note(format_args!("{:>8}  {}", clock(seconds), answer.tree(seen.objective)));
         }
         lines[0].set_message(answer.line(seen.objective));
         lines[1].set_message(seen.work(seconds, rate.look(seen)));
@@ -412,7 +409,7 @@ mod tests {
 
     #[test]
     fn gaps() {
-        let gap = |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap();
+        let gap = |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap(reach);
         assert_eq!([gap(100, 93), gap(100, 107), gap(0, 0)], [Some(0.07), Some(0.07), Some(0.0)]);
     }
 }

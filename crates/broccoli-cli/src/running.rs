@@ -123,8 +123,8 @@ impl RunOptions {
         let earlier = kept.as_ref().map_or(0.0, |kept| kept.about.seconds);
         let clock = move || earlier + started.elapsed().as_secs_f64();
         let moments = kept.as_ref().map_or_else(Vec::new, |kept| kept.about.history.clone());
-        let history = RefCell::new(History::new(Box::new(clock) as _).after(moments));
-        let known = Known::new(problem.objective(), time_limit, plan.resumed.as_ref());
+        let history = RefCell::new(History::new(problem.objective(), Box::new(clock) as _).after(moments));
+        let known = Known::new(problem, time_limit, plan.resumed.as_ref());
         let threads = self.threads();
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);

@@ -51,7 +51,13 @@ impl SearchOptions {
         &self,
         certificate: &CertificateOptions,
         target: &Target,
+        problem: &Problem,
     ) -> Result<(), Complaint> {
+        if certificate.is_wanted() && !problem.objective().is_plain() {
+            return Err(Complaint::input(
+                "--certificate: there are certificates for reach and survive from the worst initial state only",
+            ));
+        }
         match self.engine()?.or(target.search.engine) {
             Some(engine) if engine != Engine::Behaviour && certificate.is_wanted() => {
                 let name = engine.name();

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use broccoli_core::problem::{Problem, RunError};
+use broccoli_core::problem::{Over, Problem, RunError};
 use broccoli_core::search::Engine;
 use broccoli_export::csv::TraceWriter;
 use broccoli_export::estimate::Estimate;
@@ -126,9 +126,8 @@ impl Simulate {
         if let Some(error) = failure {
             return Err(Complaint::other(error.to_string()));
         }
-        if task.claim.is_some_and(|claim| simulation.value != Some(claim)) {
+        if let Some(claim) = task.claim.filter(|claim| simulation.value != Some(*claim)) {
             let found = simulation.value.map_or("none".to_owned(), |value| value.to_string());
-            let claim = task.claim.unwrap_or_default();
             note(format_args!("warning: the file claims the value {claim}; its tree has {found}"));
         }
         Ok(0)
@@ -152,11 +151,13 @@ impl Simulate {
         }
         let problem = ProblemJson {
             initial_states: states,
+            over: Over::Worst,
+            weights: Vec::new(),
             ..ProblemJson::new(simulation.system.clone(), &task.problem, Engine::Behaviour)
         };
         let problem = problem.to_problem().map_err(|error| Complaint::other(error.to_string()))?;
         let runs = run_quietly(&problem, &*target.factory, &task.tree);
-        Ok(runs.map(|runs| Estimate::new(simulation.objective, &runs, self.fresh_seed)))
+        Ok(runs.map(|runs| Estimate::new(problem.objective(), &runs, self.fresh_seed)))
     }
 
     /// Opens the file for the traces, unless it is the one with the tree.

@@ -66,6 +66,8 @@ Examples:
   broccoli solve mountain-car --actions left,coast,right
   broccoli solve pendulum --actions -2,-1,0,1,2
   broccoli solve pendulum --noise 0.1 --seeds 20
+  broccoli solve cartpole --objective return --samples 5 --over mean
+  broccoli solve mountain-car --samples 10 --share 80%
   broccoli solve mountain-car --initial -0.51,0 --initial -0.45,0
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
@@ -90,7 +92,7 @@ impl Solve {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
-        self.search.check_certificate(&self.certificate, &target)?;
+        self.search.check_certificate(&self.certificate, &target, &problem)?;
         let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
         let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &json)).transpose()?;
         let certificate = self.certificate.begin(&json)?;

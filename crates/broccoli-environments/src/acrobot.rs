@@ -20,6 +20,8 @@
 //! **Default thresholds.** Steps of 0.25 in cosines and sines (-1, 1), of 2 in velocity1 (-12, 12) and of 4
 //! in velocity2 (-28, 28).
 //!
+//! **Rewards.** Gymnasium's, if wanted: -1 for every step, 0 for the one that reaches the goal.
+//!
 //! **Source.** Gymnasium 1.x `Acrobot-v1` with the equations of Sutton and Barto's book, one step of
 //! Runge-Kutta of order four, in float64 and in its order of operations; sine and cosine from `libm`.
 //! Gymnasium rounds initial states and observations to float32.
@@ -29,7 +31,7 @@ use std::f64::consts::PI;
 use broccoli_core::problem::{Objective, Verdict};
 
 use crate::actions::ActionSpace;
-use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
+use crate::environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
 use crate::simulator::Dynamics;
 
 const DT: f64 = 0.2;
@@ -99,6 +101,10 @@ impl Dynamics<4> for Acrobot {
         ]
     }
 
+    fn reward(_: [f64; 4], _: f64, after: [f64; 4]) -> Option<f64> {
+        Some(if Self::verdict(after) == Verdict::Satisfied { 0.0 } else { -1.0 })
+    }
+
     fn verdict([theta1, theta2, ..]: [f64; 4]) -> Verdict {
         let is_up = -libm::cos(theta1) - libm::cos(theta2 + theta1) > 1.0;
         if is_up { Verdict::Satisfied } else { Verdict::Running }
@@ -134,6 +140,11 @@ pub static ACROBOT: Environment = Environment {
     depth: 2,
     source: "Gymnasium Acrobot-v1",
     noise: "the torque, N m",
+    rewards: Some(RewardInfo {
+        meaning: "-1 for every step, 0 for the one that reaches the goal",
+        bounds: (-1.0, 0.0),
+        horizon: 500,
+    }),
     make: Acrobot::make,
 };
 

@@ -40,6 +40,9 @@ pub enum ActionError {
     /// The noise is no amount.
     #[error("noise of {0} makes no sense: it must be a finite number of at least 0")]
     Noise(f64),
+    /// It gives no rewards.
+    #[error("{0} gives no rewards")]
+    NoRewards(&'static str),
     /// The same action twice.
     #[error("the action {0:?} is chosen twice")]
     Twice(String),
@@ -97,13 +100,15 @@ pub struct Variant {
     environment: &'static Environment,
     actions: Vec<Action>,
     noise: f64,
+    has_rewards: bool,
 }
 
 impl Variant {
     /// The environment with its default actions.
     pub fn new(environment: &'static Environment) -> Self {
         let action = |a: &ActionInfo| Action { name: a.name.to_owned(), value: a.value };
-        Variant { environment, actions: environment.actions.iter().map(action).collect(), noise: 0.0 }
+        let actions = environment.actions.iter().map(action).collect();
+        Variant { environment, actions, noise: 0.0, has_rewards: false }
     }
 
     /// The environment with these actions, each given by its name or its value.
@@ -127,7 +132,7 @@ impl Variant {
             }
             actions.push(action);
         }
-        Ok(Variant { environment, actions, noise: 0.0 })
+        Ok(Variant { environment, actions, noise: 0.0, has_rewards: false })
     }
 
     /// The same with noise; 0 is none.
@@ -139,6 +144,17 @@ impl Variant {
             return Err(ActionError::Noise(noise));
         }
         Ok(Variant { noise: noise.abs(), ..self })
+    }
+
+    /// The same with rewards, or without. With them, runs end as Gymnasium's do.
+    ///
+    /// # Errors
+    /// When rewards are wanted and it has none.
+    pub fn with_rewards(self, has_rewards: bool) -> Result<Self, ActionError> {
+        if has_rewards && self.environment.rewards.is_none() {
+            return Err(ActionError::NoRewards(self.environment.name));
+        }
+        Ok(Variant { has_rewards, ..self })
     }
 
     /// The most by which a force is off.
@@ -160,6 +176,6 @@ impl Variant {
 impl SystemFactory for Variant {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
-        Ok((self.environment.make)(&values, self.noise))
+        Ok((self.environment.make)(&values, self.noise, self.has_rewards))
     }
 }

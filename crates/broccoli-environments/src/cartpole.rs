@@ -16,6 +16,8 @@
 //! **Default thresholds.** Steps of 0.1 in x (-2.4, 2.4), x_dot (-1, 1), theta (-0.418, 0.418) and
 //! theta_dot (-1, 1).
 //!
+//! **Rewards.** Gymnasium's, if wanted: 1 for every step.
+//!
 //! **Source.** Gymnasium 1.x `CartPole-v1`, Euler integration, in float64 and in its order of
 //! operations; sine and cosine from `libm`.
 
@@ -24,7 +26,7 @@ use std::f64::consts::PI;
 use broccoli_core::problem::{Objective, Verdict};
 
 use crate::actions::ActionSpace;
-use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
+use crate::environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
 use crate::simulator::Dynamics;
 
 const GRAVITY: f64 = 9.8;
@@ -55,6 +57,10 @@ impl Dynamics<4> for CartPole {
         [x + TAU * x_dot, x_dot + TAU * x_acc, theta + TAU * theta_dot, theta_dot + TAU * theta_acc]
     }
 
+    fn reward(_: [f64; 4], _: f64, _: [f64; 4]) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn verdict([x, _, theta, _]: [f64; 4]) -> Verdict {
         if x.abs() > X_LIMIT || theta.abs() > THETA_LIMIT { Verdict::Violated } else { Verdict::Running }
     }
@@ -81,6 +87,7 @@ pub static CARTPOLE: Environment = Environment {
     depth: 2,
     source: "Gymnasium CartPole-v1",
     noise: "the force, N",
+    rewards: Some(RewardInfo { meaning: "1 for every step", bounds: (1.0, 1.0), horizon: 500 }),
     make: CartPole::make,
 };
 

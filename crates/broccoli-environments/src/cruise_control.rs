@@ -100,6 +100,7 @@ pub static CRUISE_CONTROL: Environment = Environment {
     depth: 2,
     source: "after Larsen, Mikučionis, Taankvist, Safe and Optimal Adaptive Cruise Control, 2015",
     noise: "the own acceleration, m/s²",
+    rewards: None,
     make: CruiseControl::make,
 };
 

@@ -39,6 +39,17 @@ pub struct ActionInfo {
     pub meaning: &'static str,
 }
 
+/// The rewards of an environment.
+#[derive(Clone, Copy, Debug)]
+pub struct RewardInfo {
+    /// What a step is rewarded with, in words.
+    pub meaning: &'static str,
+    /// The least and the largest reward of a step.
+    pub bounds: (f64, f64),
+    /// After how many steps Gymnasium ends a run.
+    pub horizon: u64,
+}
+
 /// A built-in system with everything needed to pose a problem about it. It is its own
 /// [`SystemFactory`], with the default actions; [`Variant`](crate::Variant) is one with others.
 #[derive(Debug)]
@@ -69,7 +80,9 @@ pub struct Environment {
     pub source: &'static str,
     /// What noise disturbs, with its unit.
     pub noise: &'static str,
-    pub(crate) make: fn(&[f64], f64) -> Box<dyn System>,
+    /// Gymnasium's own rewards, where it has some.
+    pub rewards: Option<RewardInfo>,
+    pub(crate) make: fn(&[f64], f64, bool) -> Box<dyn System>,
 }
 
 impl Environment {
@@ -121,6 +134,6 @@ impl Environment {
 impl SystemFactory for Environment {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
-        Ok((self.make)(&values, 0.0))
+        Ok((self.make)(&values, 0.0, false))
     }
 }

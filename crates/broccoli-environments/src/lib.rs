@@ -32,7 +32,7 @@ pub use acrobot::ACROBOT;
 pub use actions::{ActionError, ActionSpace, Variant};
 pub use cartpole::CARTPOLE;
 pub use cruise_control::CRUISE_CONTROL;
-pub use environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
+pub use environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
 pub use mountain_car::MOUNTAIN_CAR;
 pub use mountain_car_continuous::MOUNTAIN_CAR_CONTINUOUS;
 pub use pendulum::PENDULUM;

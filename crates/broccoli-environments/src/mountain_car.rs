@@ -15,13 +15,15 @@
 //!
 //! **Default thresholds.** Steps of 0.05 in position (-1.2, 0.6) and 0.005 in velocity (-0.07, 0.07).
 //!
+//! **Rewards.** Gymnasium's, if wanted: -1 for every step.
+//!
 //! **Source.** Gymnasium 1.x `MountainCar-v0`, in float64 and in its order of operations; cosine from
 //! `libm`.
 
 use broccoli_core::problem::{Objective, Verdict};
 
 use crate::actions::ActionSpace;
-use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
+use crate::environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
 use crate::simulator::Dynamics;
 
 const MIN_POSITION: f64 = -1.2;
@@ -51,6 +53,10 @@ impl Dynamics<2> for MountainCar {
     fn next([position, velocity]: [f64; 2], direction: f64) -> [f64; 2] {
         let velocity = velocity + (direction * FORCE + libm::cos(3.0 * position) * (-GRAVITY));
         roll(position, velocity)
+    }
+
+    fn reward(_: [f64; 2], _: f64, _: [f64; 2]) -> Option<f64> {
+        Some(-1.0)
     }
 
     fn verdict([position, velocity]: [f64; 2]) -> Verdict {
@@ -94,6 +100,7 @@ pub static MOUNTAIN_CAR: Environment = Environment {
     depth: 2,
     source: "Gymnasium MountainCar-v0",
     noise: "the acceleration, thousandths",
+    rewards: Some(RewardInfo { meaning: "-1 for every step", bounds: (-1.0, -1.0), horizon: 200 }),
     make: MountainCar::make,
 };
 

@@ -15,13 +15,15 @@
 //!
 //! **Default thresholds.** Steps of 0.05 in position (-1.2, 0.6) and 0.005 in velocity (-0.07, 0.07).
 //!
+//! **Rewards.** Gymnasium's, if wanted: -0.1 times the force squared, and 100 for the step that reaches the goal.
+//!
 //! **Source.** Gymnasium 1.x `MountainCarContinuous-v0`, in its order of operations but in float64:
 //! Gymnasium rounds the state to float32 after every step. Cosine from `libm`.
 
 use broccoli_core::problem::{Objective, Verdict};
 
 use crate::actions::ActionSpace;
-use crate::environment::{ActionInfo, Environment};
+use crate::environment::{ActionInfo, Environment, RewardInfo};
 use crate::mountain_car::{MOUNTAIN_CAR, roll};
 use crate::simulator::Dynamics;
 
@@ -34,6 +36,11 @@ struct MountainCarContinuous;
 impl Dynamics<2> for MountainCarContinuous {
     fn next([position, velocity]: [f64; 2], force: f64) -> [f64; 2] {
         roll(position, velocity + (force * POWER - GRAVITY * libm::cos(3.0 * position)))
+    }
+
+    fn reward(_: [f64; 2], force: f64, after: [f64; 2]) -> Option<f64> {
+        let goal = if Self::verdict(after) == Verdict::Satisfied { 100.0 } else { 0.0 };
+        Some(goal - force * force * 0.1)
     }
 
     fn verdict([position, velocity]: [f64; 2]) -> Verdict {
@@ -60,5 +67,10 @@ pub static MOUNTAIN_CAR_CONTINUOUS: Environment = Environment {
     depth: 2,
     source: "Gymnasium MountainCarContinuous-v0, in float64",
     noise: "the force",
+    rewards: Some(RewardInfo {
+        meaning: "-0.1 times the force squared, and 100 for the step that reaches the goal",
+        bounds: (-0.1, 100.0),
+        horizon: 999,
+    }),
     make: MountainCarContinuous::make,
 };

@@ -16,13 +16,18 @@
 //!
 //! **Default thresholds.** Steps of 0.2 in angle (-1, 1) and in velocity (-8, 8).
 //!
+//! **Rewards.** Gymnasium's, if wanted: minus angle^2 + 0.1 velocity^2 + 0.001 torque^2 of the state before the
+//! step, the angle taken within half a turn of upright. There is no goal then, as in Gymnasium.
+//!
 //! **Source.** Gymnasium 1.x `Pendulum-v1`, in float64 and in its order of operations; sine from
 //! `libm`.
+
+use std::f64::consts::PI;
 
 use broccoli_core::problem::{Objective, Verdict};
 
 use crate::actions::ActionSpace;
-use crate::environment::{ActionInfo, DimensionInfo, Environment, StartInfo};
+use crate::environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
 use crate::simulator::Dynamics;
 
 const GRAVITY: f64 = 10.0;
@@ -41,6 +46,15 @@ impl Dynamics<2> for Pendulum {
             3.0 * GRAVITY / (2.0 * LENGTH) * libm::sin(angle) + 3.0 / (MASS * (LENGTH * LENGTH)) * torque;
         let velocity = (velocity + acceleration * DT).clamp(-MAX_SPEED, MAX_SPEED);
         [angle + velocity * DT, velocity]
+    }
+
+    fn reward([angle, velocity]: [f64; 2], torque: f64, _: [f64; 2]) -> Option<f64> {
+        let angle = (angle + PI).rem_euclid(2.0 * PI) - PI;
+        Some(-(angle * angle + 0.1 * (velocity * velocity) + 0.001 * (torque * torque)))
+    }
+
+    fn verdict_with_rewards(_: [f64; 2]) -> Verdict {
+        Verdict::Running
     }
 
     fn verdict([angle, velocity]: [f64; 2]) -> Verdict {
@@ -77,5 +91,10 @@ pub static PENDULUM: Environment = Environment {
     depth: 2,
     source: "Gymnasium Pendulum-v1",
     noise: "the torque, N m",
+    rewards: Some(RewardInfo {
+        meaning: "minus angle^2 + 0.1 velocity^2 + 0.001 torque^2, the angle within half a turn of upright",
+        bounds: (-(PI * PI + 6.404), 0.0),
+        horizon: 200,
+    }),
     make: Pendulum::make,
 };

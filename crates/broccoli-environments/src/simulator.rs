@@ -14,13 +14,24 @@ pub(crate) trait Dynamics<const N: usize>: 'static {
     fn next(state: [f64; N], force: f64) -> [f64; N];
     fn verdict(state: [f64; N]) -> Verdict;
 
+    /// The reward of a step, as Gymnasium gives it; none if there is nothing like it.
+    fn reward(_before: [f64; N], _force: f64, _after: [f64; N]) -> Option<f64> {
+        None
+    }
+
+    /// The verdict when rewards are wanted: runs end as in Gymnasium.
+    fn verdict_with_rewards(state: [f64; N]) -> Verdict {
+        Self::verdict(state)
+    }
+
     /// Writes the observation; without more, the state.
     fn observe(state: [f64; N], observation: &mut [f64]) {
         observation.copy_from_slice(&state);
     }
 
-    /// A system whose actions have these values, and whose forces are off by up to `noise`.
-    fn make(values: &[f64], noise: f64) -> Box<dyn System>
+    /// A system whose actions have these values, whose forces are off by up to `noise`, and which gives rewards
+    /// if wanted.
+    fn make(values: &[f64], noise: f64, has_rewards: bool) -> Box<dyn System>
     where
         Self: Sized,
     {
@@ -29,6 +40,7 @@ pub(crate) trait Dynamics<const N: usize>: 'static {
             state: [0.0; N],
             forces,
             noise,
+            has_rewards,
             generator: Generator(0),
             dynamics: PhantomData,
         })
@@ -59,6 +71,7 @@ struct Simulator<D, const N: usize> {
     forces: Vec<f64>,
     /// The most by which a force is off; 0 is no noise, and then there is no seed either.
     noise: f64,
+    has_rewards: bool,
     generator: Generator,
     dynamics: PhantomData<D>,
 }
@@ -66,7 +79,9 @@ struct Simulator<D, const N: usize> {
 impl<D: Dynamics<N>, const N: usize> Simulator<D, N> {
     fn reply(&self, observation: &mut [f64]) -> Result<Reply, SystemError> {
         D::observe(self.state, observation);
-        Ok(D::verdict(self.state).into())
+        let verdict =
+            if self.has_rewards { D::verdict_with_rewards(self.state) } else { D::verdict(self.state) };
+        Ok(verdict.into())
     }
 }
 
@@ -98,8 +113,11 @@ impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
             return Err(SystemError::new(format!("there is no action {action}")));
         };
         let disturbance = if self.noise == 0.0 { 0.0 } else { self.noise * self.generator.draw() };
-        self.state = D::next(self.state, force + disturbance);
-        self.reply(observation)
+        let before = self.state;
+        self.state = D::next(before, force + disturbance);
+        let reply = self.reply(observation)?;
+        let reward = if self.has_rewards { D::reward(before, force, self.state) } else { None };
+        Ok(reward.map_or(reply, |reward| reply.with_reward(reward)))
     }
 
     fn come_back(&self) -> ComeBack {

@@ -62,6 +62,7 @@ pub static THERMOSTAT: Environment = Environment {
     depth: 2,
     source: "Henzinger, The Theory of Hybrid Automata, 1996",
     noise: "the heating power, degrees per minute",
+    rewards: None,
     make: Thermostat::make,
 };
 

@@ -1,5 +1,6 @@
 //! The course of a search: when better trees were found and better bounds proved.
 
+use broccoli_core::problem::{Objective, Value};
 use broccoli_core::search::{Event, Observer};
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +13,13 @@ pub struct Moment {
     pub queries: u64,
     /// The value of the best tree from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// Its number of predicate nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// No tree has a better value than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound: Option<u64>,
+    pub bound: Option<Value>,
 }
 
 /// Keeps the history of a search that it observes. It has no clock of its own: it is given one.
@@ -29,22 +30,23 @@ pub struct Moment {
 /// use broccoli_export::history::History;
 /// # let problem = car.problem().depth(2).build()?;
 /// let started = std::time::Instant::now();
-/// let mut history = History::new(move || started.elapsed().as_secs_f64());
+/// let mut history = History::new(problem.objective(), move || started.elapsed().as_secs_f64());
 /// let outcome = Search::new(&problem, &car).observer(&mut history).run()?;
 /// let last = history.into_moments().into_iter().rfind(|moment| moment.value.is_some());
-/// assert_eq!(last.and_then(|moment| moment.value), outcome.best.map(|best| best.value));
+/// assert_eq!(last.and_then(|moment| moment.value), outcome.best.and_then(|best| problem.objective().shown(best.value)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct History<C> {
+    objective: Objective,
     clock: C,
     queries: u64,
     moments: Vec<Moment>,
 }
 
 impl<C: Fn() -> f64> History<C> {
-    /// A history whose clock tells the seconds since the search began.
-    pub fn new(clock: C) -> Self {
-        History { clock, queries: 0, moments: Vec::new() }
+    /// A history of a search for this; the clock tells the seconds since it began.
+    pub fn new(objective: Objective, clock: C) -> Self {
+        History { objective, clock, queries: 0, moments: Vec::new() }
     }
 
     /// Goes on with an earlier history.
@@ -64,6 +66,8 @@ impl<C: Fn() -> f64> History<C> {
     }
 
     fn keep(&mut self, value: Option<u64>, size: Option<u64>, bound: Option<u64>) {
+        let shown = |value| self.objective.shown(value);
+        let (value, bound) = (value.and_then(shown), bound.and_then(shown));
         self.moments.push(Moment { seconds: (self.clock)(), queries: self.queries, value, size, bound });
     }
 }

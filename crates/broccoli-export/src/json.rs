@@ -3,7 +3,9 @@
 //! The keys and their order are a contract with other people's scripts: add keys, never change one.
 //! Every float is written so that it comes back bit for bit.
 
-use broccoli_core::problem::{Action, Dimension, InitialState, Objective, Problem, ProblemError};
+use broccoli_core::problem::{
+    Action, Aim, Dimension, InitialState, Objective, Over, Problem, ProblemError, Return, Value,
+};
 use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Statistics, Status};
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,8 @@ pub enum ObjectiveJson {
     Reach,
     /// [`Objective::Survive`].
     Survive,
+    /// [`Objective::Return`].
+    Return,
 }
 
 impl From<Objective> for ObjectiveJson {
@@ -65,18 +69,27 @@ impl From<Objective> for ObjectiveJson {
         match objective {
             Objective::Reach { .. } => ObjectiveJson::Reach,
             Objective::Survive { .. } => ObjectiveJson::Survive,
+            Objective::Return(_) => ObjectiveJson::Return,
         }
     }
 }
 
-impl ObjectiveJson {
-    /// The objective with this horizon.
-    pub fn within(self, horizon: u64) -> Objective {
-        match self {
-            ObjectiveJson::Reach => Objective::Reach { horizon },
-            ObjectiveJson::Survive => Objective::Survive { horizon },
-        }
-    }
+/// What is said of the rewards that a return sums up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RewardsJson {
+    /// Whether much or little is wanted.
+    pub aim: Aim,
+    /// What a reward counts for one step later.
+    pub discount: f64,
+    /// No reward is less.
+    pub low: Option<f64>,
+    /// No reward is more.
+    pub high: Option<f64>,
+}
+
+pub(crate) fn is_worst(over: &Over) -> bool {
+    *over == Over::Worst
 }
 
 /// Where the black box comes from, for instance `{"environment":"mountain-car"}`.
@@ -182,6 +195,15 @@ pub struct ProblemJson {
     pub objective: ObjectiveJson,
     /// The most steps a trace takes.
     pub horizon: u64,
+    /// How the values of several initial states become one; the worst of them counts if nothing is said.
+    #[serde(default, skip_serializing_if = "is_worst")]
+    pub over: Over,
+    /// What each initial state weighs, if that matters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
+    /// What is said of rewards, if these are wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewards: Option<RewardsJson>,
     /// The limit on depth.
     pub depth: u32,
     /// The limit on predicate nodes.
@@ -201,6 +223,14 @@ impl ProblemJson {
             initial_states: problem.initial_states().to_vec(),
             objective: problem.objective().into(),
             horizon: problem.objective().horizon(),
+            over: problem.objective().over(),
+            weights: problem.weights().to_vec(),
+            rewards: match problem.objective() {
+                Objective::Return(Return { aim, discount, low, high, .. }) => {
+                    Some(RewardsJson { aim, discount, low, high })
+                }
+                _ => None,
+            },
             depth: problem.limits().depth(),
             nodes: problem.limits().nodes(),
             pruning: match engine {
@@ -208,6 +238,20 @@ impl ProblemJson {
                 _ => None,
             },
         }
+    }
+
+    /// What is wanted.
+    pub fn objective(&self) -> Objective {
+        let horizon = self.horizon;
+        let objective = match (self.objective, self.rewards) {
+            (ObjectiveJson::Reach, _) => Objective::reach(horizon),
+            (ObjectiveJson::Survive, _) => Objective::survive(horizon),
+            (ObjectiveJson::Return, None) => Objective::maximise(horizon),
+            (ObjectiveJson::Return, Some(RewardsJson { aim, discount, low, high })) => {
+                Objective::Return(Return { horizon, aim, discount, low, high, over: Over::Worst })
+            }
+        };
+        objective.across(self.over)
     }
 
     /// The problem, checked like any other.
@@ -229,7 +273,8 @@ impl ProblemJson {
     pub fn to_problem(&self) -> Result<Problem, ProblemError> {
         let mut builder = Problem::builder()
             .initials(self.initial_states.iter().cloned())
-            .objective(self.objective.within(self.horizon))
+            .objective(self.objective())
+            .weights(self.weights.iter().copied())
             .depth(self.depth)
             .nodes(self.nodes);
         for dimension in &self.dimensions {
@@ -324,10 +369,10 @@ pub struct ResultJson {
     pub status: StatusJson,
     /// What was wanted.
     pub objective: ObjectiveJson,
-    /// The value of the tree, in steps.
-    pub value: Option<u64>,
+    /// The value of the tree: steps, or a number that need not be whole.
+    pub value: Option<Value>,
     /// No tree has a better value than this.
-    pub bound: Option<u64>,
+    pub bound: Option<Value>,
     /// The number of predicate nodes of the tree.
     pub size: Option<u64>,
     /// The depth of the tree.
@@ -382,7 +427,7 @@ impl ResultJson {
         let problem_json = ProblemJson::new(system, problem, outcome.engine);
         ResultJson {
             status: outcome.status.into(),
-            bound: outcome.bound,
+            bound: outcome.bound.and_then(|bound| problem.objective().shown(bound)),
             stopped_by: match outcome.status {
                 Status::Stopped(reason) => Some(reason.name().to_owned()),
                 _ => None,
@@ -419,7 +464,7 @@ impl ResultJson {
             version: VERSION,
             status: StatusJson::Error,
             objective: problem_json.objective,
-            value: best.map(|best| best.value),
+            value: best.and_then(|best| problem.objective().shown(best.value)),
             bound: None,
             size: best.map(|best| best.tree.size()),
             depth: best.map(|best| best.tree.depth()),

@@ -37,6 +37,7 @@ pub mod report;
 pub mod saved;
 pub mod simulation;
 pub mod text;
+pub mod worth;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/exports.md")]

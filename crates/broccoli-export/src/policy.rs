@@ -1,12 +1,12 @@
 //! A tree with everything that an export of it says: the problem it is for and what is proved about it.
 
-use broccoli_core::problem::{Objective, Problem, ProblemError};
+use broccoli_core::problem::{Problem, ProblemError};
 use broccoli_core::search::Solution;
 use broccoli_core::tree::{Tree, TreeError};
 
 use crate::json::{ResultJson, StatusJson};
 use crate::number::{counted, list};
-use crate::text;
+use crate::{text, worth};
 
 /// A tree and the problem it was found for, checked against each other.
 #[derive(Clone, Debug)]
@@ -60,18 +60,15 @@ impl Policy {
         let tree = result.tree.as_ref().ok_or(PolicyError::NoTree(result.status))?;
         let problem = result.problem.to_problem()?;
         let tree = tree.check(&problem)?;
-        let best = result.value.map(|value| Solution { tree: tree.clone(), value });
-        let verdict = text::verdict(&problem, result.status, best.as_ref(), result.bound);
+        let read = |value| problem.objective().read(value);
+        let best = result.value.map(|value| Solution { tree: tree.clone(), value: read(value) });
+        let verdict = text::verdict(&problem, result.status, best.as_ref(), result.bound.map(read));
         Ok(Policy { system: result.problem.system.name(), problem, tree, status: result.status, verdict })
     }
 
     /// The problem, the value and what is proved: the paragraphs that every export of code begins with.
     pub fn about(&self) -> Vec<String> {
-        let horizon = counted(self.problem.objective().horizon(), "step");
-        let wanted = match self.problem.objective() {
-            Objective::Reach { .. } => format!("reach the goal in the fewest steps, within {horizon}"),
-            Objective::Survive { .. } => format!("survive as long as possible, up to {horizon}"),
-        };
+        let wanted = worth::wanted(&self.problem);
         let states = self.problem.initial_states();
         let first = list(states[0].values());
         let start = match states.len() as u64 {

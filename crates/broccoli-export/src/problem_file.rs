@@ -1,6 +1,8 @@
 //! A problem as a problem file (`docs/problem-files.md`), so that a result can be run again.
 
-use crate::json::{JudgeJson, ObjectiveJson, ProblemJson, SystemJson};
+use broccoli_core::problem::{Aim, Over};
+
+use crate::json::{JudgeJson, ProblemJson, RewardsJson, SystemJson};
 
 /// The problem file that says what `problem` says. Numbers round-trip bit for bit.
 pub fn toml(problem: &ProblemJson) -> String {
@@ -38,16 +40,40 @@ pub fn toml(problem: &ProblemJson) -> String {
         lines.push(format!("{} = {thresholds}", literal(&dimension.name)));
     }
     let states: Vec<&[f64]> = problem.initial_states.iter().map(|state| state.values()).collect();
-    let kind = match problem.objective {
-        ObjectiveJson::Reach => "reach",
-        ObjectiveJson::Survive => "survive",
-    };
     lines.extend([String::new(), "[initial]".to_owned(), format!("states = {}", literal(&states))]);
-    lines.extend([String::new(), "[objective]".to_owned(), format!("kind = {}", literal(&kind))]);
+    lines.extend([
+        String::new(),
+        "[objective]".to_owned(),
+        format!("kind = {}", literal(&problem.objective)),
+    ]);
     lines.push(format!("horizon = {}", problem.horizon));
+    lines.extend(objective(problem));
     lines.extend([String::new(), "[tree]".to_owned(), format!("depth = {}", problem.depth)]);
     lines.push(format!("nodes = {}", problem.nodes));
     lines.join("\n") + "\n"
+}
+
+/// What is said of the objective beside its kind and horizon.
+fn objective(problem: &ProblemJson) -> Vec<String> {
+    let mut lines = Vec::new();
+    match problem.over {
+        Over::Worst => {}
+        Over::Mean | Over::Sum => lines.push(format!("over = {}", literal(&problem.over))),
+        Over::Weighted => lines.push(format!("weights = {}", literal(&problem.weights))),
+        Over::Share(share) => lines.push(format!("share = {}", literal(&share))),
+    }
+    if let Some(RewardsJson { aim, discount, low, high }) = problem.rewards {
+        if aim == Aim::Minimise {
+            lines.push("minimise = true".to_owned());
+        }
+        if discount != 1.0 {
+            lines.push(format!("discount = {}", literal(&discount)));
+        }
+        if let (Some(low), Some(high)) = (low, high) {
+            lines.push(format!("rewards = {}", literal(&[low, high])));
+        }
+    }
+    lines
 }
 
 fn judge(judge: &JudgeJson) -> impl Iterator<Item = String> {

@@ -1,12 +1,13 @@
 //! Whether a given tree is optimal, as text and as JSON.
 
-use broccoli_core::problem::{Objective, Problem};
+use broccoli_core::problem::{Objective, Problem, Value};
 use broccoli_core::tree::{Tree, TreeJson};
 use serde::Serialize;
 
 use crate::json::{ResultJson, VERSION};
 use crate::number::{counted, duration, grouped};
 use crate::text::wrapped;
+use crate::worth;
 
 /// What is proved about a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +33,7 @@ pub struct Proof {
     /// What is proved.
     pub verdict: Verdict,
     /// The value of the tree, if it has one.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// The number of its predicate nodes.
     pub size: u64,
     /// Its depth.
@@ -58,7 +59,7 @@ impl Proof {
         Proof {
             version: VERSION,
             verdict,
-            value,
+            value: value.and_then(|value| problem.objective().shown(value)),
             size: tree.size(),
             depth: tree.depth(),
             tree: tree.to_json(problem),
@@ -69,12 +70,14 @@ impl Proof {
 
     /// For people.
     pub fn text(&self, problem: &Problem) -> String {
-        let worth = |value: Option<u64>, size: Option<u64>| match (value, size, problem.objective()) {
-            (Some(value), Some(size), Objective::Reach { .. }) => {
-                format!("{} to the goal with {}", counted(value, "step"), counted(size, "predicate"))
-            }
-            (Some(value), Some(size), Objective::Survive { .. }) => {
-                format!("{} survived with {}", counted(value, "step"), counted(size, "predicate"))
+        let worth = |value: Option<Value>, size: Option<u64>| match (value, size, problem.objective()) {
+            (Some(value), Some(size), objective) => {
+                let what = match objective {
+                    Objective::Reach { .. } => " to the goal",
+                    Objective::Survive { .. } => " survived",
+                    Objective::Return(_) => "",
+                };
+                format!("{}{what} with {}", worth::value(value), counted(size, "predicate"))
             }
             (None, Some(size), _) => format!("fails, with {}", counted(size, "predicate")),
             (_, None, _) => "none".to_owned(),
@@ -94,7 +97,7 @@ impl Proof {
         if self.verdict != Verdict::Optimal
             && let Some(bound) = self.best.bound
         {
-            text += &format!("bound    {}\n", counted(bound, "step"));
+            text += &format!("bound    {}\n", worth::value(bound));
         }
         text += &format!("queries  {}\n", grouped(self.best.queries + self.best.queries_canonical));
         text += &format!("time     {} ({})\n", duration(self.best.seconds), self.best.engine);

@@ -1,12 +1,13 @@
 //! What a tree does from each initial state, as text and as JSON.
 
-use broccoli_core::problem::{InitialState, Objective, Problem};
+use broccoli_core::problem::{InitialState, Objective, Over, Problem, Value, rank};
 use broccoli_core::tree::{End, Tree, TreeJson};
 use serde::Serialize;
 
 use crate::estimate::Estimate;
-use crate::json::{ObjectiveJson, SystemJson, VERSION};
+use crate::json::{ObjectiveJson, SystemJson, VERSION, is_worst};
 use crate::number::{counted, grouped, list};
+use crate::worth;
 
 /// What ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,20 +51,25 @@ pub struct Run {
     /// What ended it.
     pub end: EndJson,
     /// Its value, if it has one.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
 }
 
 impl Run {
-    /// A run for `objective` that ended after `steps` actions.
-    pub fn new(objective: Objective, initial: InitialState, steps: u64, end: End) -> Self {
-        let value = match (objective, end) {
-            (Objective::Reach { .. }, End::Satisfied) | (Objective::Survive { .. }, End::Violated) => {
-                Some(steps)
-            }
-            (Objective::Reach { .. }, _) => None,
-            (Objective::Survive { horizon }, _) => Some(horizon),
-        };
+    /// A run for `objective` that ended after `steps` actions, with these rewards in all.
+    pub fn new(objective: Objective, initial: InitialState, steps: u64, end: End, rewards: f64) -> Self {
+        let value = objective.worth(end.verdict(), steps, rewards).map(|value| match objective {
+            Objective::Return(_) => Value::Number(rewards),
+            _ => Value::Steps(value),
+        });
         Run { initial, steps, end: end.into(), value }
+    }
+
+    /// Its value, as the core has it.
+    fn worth(&self) -> Option<u64> {
+        self.value.map(|value| match value {
+            Value::Steps(steps) => steps,
+            Value::Number(number) => rank(number),
+        })
     }
 }
 
@@ -76,7 +82,7 @@ impl Run {
 /// use broccoli_export::simulation::{Run, Simulation};
 ///
 /// let problem = MOUNTAIN_CAR.problem().build()?;
-/// let runs = vec![Run::new(problem.objective(), problem.initial_states()[0].clone(), 10_000, End::Horizon)];
+/// let runs = vec![Run::new(problem.objective(), problem.initial_states()[0].clone(), 10_000, End::Horizon, 0.0)];
 /// let system = SystemJson::Environment("mountain-car".into());
 /// let simulation = Simulation::new(system, &problem, &Tree::Leaf(1), runs);
 /// assert_eq!(simulation.value, None);
@@ -98,8 +104,11 @@ pub struct Simulation {
     pub objective: ObjectiveJson,
     /// The most steps a run takes.
     pub horizon: u64,
+    /// How the values of several initial states become one; the worst of them counts if nothing is said.
+    #[serde(skip_serializing_if = "is_worst")]
+    pub over: Over,
     /// The value over all initial states, if there is one.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// The number of predicate nodes of the tree.
     pub size: u64,
     /// The depth of the tree.
@@ -114,23 +123,26 @@ pub struct Simulation {
     /// What failed, if the black box did; the runs are then those before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What the tree does, unless that is a matter of its worst steps.
+    #[serde(skip)]
+    achieved: Option<String>,
 }
 
 impl Simulation {
     /// The runs of `tree` from every initial state of `problem`.
     pub fn new(system: SystemJson, problem: &Problem, tree: &Tree, runs: Vec<Run>) -> Self {
         let objective = problem.objective();
-        let values: Option<Vec<u64>> = runs.iter().map(|run| run.value).collect();
-        let worst = |values: Vec<u64>| match objective {
-            Objective::Reach { .. } => values.into_iter().max(),
-            Objective::Survive { .. } => values.into_iter().min(),
-        };
+        let values: Vec<Option<u64>> = runs.iter().map(Run::worth).collect();
+        let value = problem.overall(&values);
+        let sentence = value.filter(|_| !objective.is_plain()).map(|value| worth::achieved(problem, value));
         Simulation {
             version: VERSION,
             system,
             objective: objective.into(),
             horizon: objective.horizon(),
-            value: values.and_then(worst),
+            over: objective.over(),
+            value: value.and_then(|value| objective.shown(value)),
+            achieved: sentence,
             size: tree.size(),
             depth: tree.depth(),
             tree: tree.to_json(problem),
@@ -149,7 +161,7 @@ impl Simulation {
     pub fn text(&self) -> String {
         let mut rows = vec![["initial state", "steps", "ended by", "value"].map(str::to_owned)];
         rows.extend(self.runs.iter().map(|run| {
-            let value = run.value.map_or("-".to_owned(), grouped);
+            let value = run.value.map_or("-".to_owned(), worth::bare);
             [list(run.initial.values()), grouped(run.steps), run.end.name().to_owned(), value]
         }));
         let mut widths = [0; 4];
@@ -180,19 +192,22 @@ impl Simulation {
             _ => format!(" from all {} initial states", grouped(count)),
         };
         let several = count > 1;
+        if let Some(achieved) = &self.achieved {
+            return format!("{}.", achieved.replacen("this tree", "The tree", 1));
+        }
         match (self.objective, self.value) {
-            (ObjectiveJson::Reach, Some(value)) => {
+            (ObjectiveJson::Reach, Some(Value::Steps(value))) => {
                 let most = if several { "at most " } else { "" };
                 format!("The tree reaches the goal{all} in {most}{}.", counted(value, "step"))
             }
-            (ObjectiveJson::Survive, Some(value)) if value == self.horizon => {
+            (ObjectiveJson::Survive, Some(Value::Steps(value))) if value == self.horizon => {
                 format!("The tree survives the whole horizon of {}{all}.", counted(value, "step"))
             }
-            (ObjectiveJson::Survive, Some(value)) => {
+            (ObjectiveJson::Survive, Some(Value::Steps(value))) => {
                 let least = if several { "at least " } else { "" };
                 format!("The tree survives {least}{}{all}.", counted(value, "step"))
             }
-            (_, None) => {
+            _ => {
                 let failing = self.runs.iter().filter(|run| run.value.is_none()).count() as u64;
                 let states = match count {
                     1 => String::new(),

@@ -1,13 +1,14 @@
 //! The summary that a person reads at the end of a search: the tree, what is proved about it, and
 //! what it took.
 
-use broccoli_core::problem::{Objective, Problem, TreeLimits};
+use broccoli_core::problem::{Objective, Over, Problem, TreeLimits};
 use broccoli_core::search::{
     Engine, Explanation, Failure, Outcome, Solution, Statistics, Status, StopReason,
 };
 
 use crate::json::StatusJson;
 use crate::number::{counted, duration, grouped, list};
+use crate::worth;
 
 /// Lines of prose are broken before this column.
 const WIDTH: usize = 80;
@@ -73,11 +74,12 @@ pub fn headline(
 ) -> String {
     let (within, all) = (within(problem.limits()), from_all(problem));
     match (status, best, problem.objective()) {
+        (_, _, objective) if !objective.is_plain() => verdict(problem, status, best, bound),
         (StatusJson::Optimal, Some(best), Objective::Reach { .. }) if best.value > 0 => {
             let steps = counted(best.value, "step");
             format!("Optimal: no tree {within} reaches the goal{all} in fewer than {steps}.")
         }
-        (StatusJson::Optimal, Some(best), Objective::Survive { horizon }) if best.value < horizon => {
+        (StatusJson::Optimal, Some(best), Objective::Survive { horizon, .. }) if best.value < horizon => {
             let steps = counted(best.value, "step");
             format!("Optimal: no tree {within} survives more than {steps}{all}.")
         }
@@ -153,8 +155,13 @@ fn queries(statistics: Statistics) -> String {
 fn optimal(problem: &Problem, best: &Solution) -> String {
     let objective = problem.objective();
     let (value, within) = (best.value, within(problem.limits()));
+    if !objective.is_plain() {
+        let achieved = worth::achieved(problem, value);
+        let tail = if best.tree.size() > 0 { ", and no smaller tree as well" } else { "" };
+        return format!("Optimal: {achieved}. No tree {within} does better{tail}.");
+    }
     let mut text = match achieved(problem, value) {
-        Some(achieved) if value == objective.perfect() => format!("Optimal and perfect: {achieved}"),
+        Some(achieved) if value == problem.perfect() => format!("Optimal and perfect: {achieved}"),
         Some(achieved) => format!("Optimal: {achieved}"),
         None => {
             let states = match problem.initial_states().len() as u64 {
@@ -168,17 +175,17 @@ fn optimal(problem: &Problem, best: &Solution) -> String {
     // The smallest trees are leaves, so about a leaf there is nothing to say.
     let smaller = best.tree.size() > 0;
     text += &match objective {
-        Objective::Survive { horizon } if value == horizon && smaller => {
+        Objective::Survive { horizon, .. } if value == horizon && smaller => {
             format!(", and no smaller tree {within} does.")
         }
-        Objective::Survive { horizon } if value == horizon => ".".to_owned(),
+        Objective::Survive { horizon, .. } if value == horizon => ".".to_owned(),
         Objective::Reach { .. } => {
             let steps = grouped(value);
             let tail =
                 if smaller { format!(", and no smaller tree does it in {steps}") } else { String::new() };
             format!(". No tree {within} does it in fewer{tail}.")
         }
-        Objective::Survive { .. } => {
+        _ => {
             let tail = if smaller { ", and no smaller tree as long" } else { "" };
             format!(". No tree {within} survives longer{tail}.")
         }
@@ -188,7 +195,10 @@ fn optimal(problem: &Problem, best: &Solution) -> String {
 
 fn infeasible(problem: &Problem) -> String {
     let within = within(problem.limits());
-    let all = from_all(problem);
+    let all = match problem.objective().over() {
+        Over::Share(_) => format!(" from {}", worth::states(problem)),
+        _ => from_all(problem),
+    };
     let horizon = counted(problem.objective().horizon(), "step");
     format!("Infeasible: it is proved that no tree {within} reaches the goal{all} within {horizon}.")
 }
@@ -210,15 +220,19 @@ fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> S
     let objective = problem.objective();
     let within = within(problem.limits());
     // A bound that says nothing is not worth a sentence.
-    let bound = bound.filter(|&bound| bound != objective.perfect());
+    let bound = bound.filter(|&bound| bound != problem.perfect());
     let proved = bound.map(|bound| match (objective, best) {
         (_, Some(best)) if best.value == bound => {
             format!(" It is proved that no tree {within} has a better value.")
         }
+        (objective, _) if !objective.is_plain() => {
+            let bound = objective.shown(bound).map_or(String::new(), worth::bare);
+            format!(" It is proved that no tree {within} has a better value than {bound}.")
+        }
         (Objective::Reach { .. }, _) => {
             format!(" It is proved that no tree {within} does it in fewer than {}.", counted(bound, "step"))
         }
-        (Objective::Survive { .. }, _) => {
+        _ => {
             format!(" It is proved that no tree {within} survives more than {}.", counted(bound, "step"))
         }
     });
@@ -263,15 +277,16 @@ fn achieved(problem: &Problem, value: u64) -> Option<String> {
     let several = problem.initial_states().len() > 1;
     let steps = counted(value, "step");
     match problem.objective() {
+        objective if !objective.is_plain() => Some(worth::achieved(problem, value)),
         Objective::Reach { .. } if value == 0 => None,
         Objective::Reach { .. } => {
             let in_steps = if several { "in at most" } else { "in" };
             Some(format!("this tree reaches the goal{all} {in_steps} {steps}"))
         }
-        Objective::Survive { horizon } if value == horizon => {
+        Objective::Survive { horizon, .. } if value == horizon => {
             Some(format!("this tree survives the whole horizon of {steps}{all}"))
         }
-        Objective::Survive { .. } => {
+        _ => {
             let at_least = if several { "at least " } else { "" };
             Some(format!("this tree survives {at_least}{steps}{all}"))
         }

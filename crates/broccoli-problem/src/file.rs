@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use broccoli_blackbox::{Format, Program};
-use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Objective, Thresholds};
+use broccoli_core::problem::{Aim, MAX_DEPTH, MAX_THRESHOLDS, Over, Thresholds};
 use broccoli_core::search::Engine;
 use broccoli_environments::Environment;
 use broccoli_expression::{Condition, Expression};
 use toml::de::DeTable;
 
 use crate::diagnosis::{Diagnosis, Flaw};
+use crate::objective::{ObjectiveChoice, ObjectiveKind};
 use crate::reader::{Item, Read, Section};
 use crate::starts::{self, Ranges, Starts};
 
@@ -90,7 +91,7 @@ pub struct ProblemFile {
     pub(crate) starts: Option<Placed<Starts>>,
     pub(crate) ranges: Option<Placed<Ranges>>,
     pub(crate) seeds: Option<Placed<Vec<u64>>>,
-    pub(crate) objective: Option<Objective>,
+    pub(crate) objective: Option<Placed<ObjectiveChoice>>,
     pub(crate) depth: Option<u32>,
     pub(crate) nodes: Option<u64>,
     pub(crate) search: SearchOptions,
@@ -348,14 +349,43 @@ fn thresholds(item: &Item<'_>) -> Read<(Option<(f64, f64)>, Thresholds)> {
     Ok((Some((low, high)), made))
 }
 
-fn objective(root: &Section<'_>) -> Read<Option<Objective>> {
-    let Some(section) = root.section("objective", &["kind", "horizon"])? else { return Ok(None) };
-    let words = [("reach", true), ("survive", false)];
-    let is_reach = section.need("kind", "it must be \"reach\" or \"survive\"")?.word(&words)?;
+fn objective(root: &Section<'_>) -> Read<Option<Placed<ObjectiveChoice>>> {
+    let keys = ["kind", "horizon", "over", "share", "weights", "discount", "minimise", "rewards"];
+    let Some(section) = root.section("objective", &keys)? else { return Ok(None) };
+    let kinds = [
+        ("reach", ObjectiveKind::Reach),
+        ("survive", ObjectiveKind::Survive),
+        ("return", ObjectiveKind::Return),
+    ];
+    let kind = section.need("kind", "it must be \"reach\", \"survive\" or \"return\"")?.word(&kinds)?;
     // TOML has no larger integers.
     let horizon =
         section.need("horizon", "the most steps of a run, such as 1000")?.whole(1..=i64::MAX as u64)?;
-    Ok(Some(if is_reach { Objective::reach(horizon) } else { Objective::survive(horizon) }))
+    let overs = [("worst", Over::Worst), ("mean", Over::Mean), ("sum", Over::Sum)];
+    let fraction = |item: &Item<'_>| {
+        let fraction = item.number().ok().filter(|number| (0.0..=1.0).contains(number));
+        fraction.ok_or_else(|| item.wrong("a number from 0 to 1"))
+    };
+    let over = match section.one_of(&["over", "share", "weights"])? {
+        Some(("over", item)) => Some(item.word(&overs)?),
+        Some(("share", item)) => Some(Over::Share(fraction(&item)?)),
+        _ => None,
+    };
+    let aim = |is_minimised| if is_minimised { Aim::Minimise } else { Aim::Maximise };
+    let bounds = |item: Item<'_>| match item.numbers()?[..] {
+        [low, high] if low <= high => Ok((low, high)),
+        _ => Err(item.wrong("the least and the largest reward, in this order")),
+    };
+    let value = ObjectiveChoice {
+        kind: Some(kind),
+        horizon: Some(horizon),
+        over,
+        weights: section.get("weights").map(|item| item.numbers()).transpose()?,
+        discount: section.get("discount").map(|item| fraction(&item)).transpose()?,
+        aim: section.get("minimise").map(|item| item.truth().map(aim)).transpose()?,
+        rewards: section.get("rewards").map(bounds).transpose()?,
+    };
+    Ok(Some(Placed { value, place: section.place() }))
 }
 
 fn tree(root: &Section<'_>) -> Read<Option<u32>> {

@@ -21,6 +21,7 @@ mod diagnosis;
 mod featured;
 mod file;
 mod judged;
+mod objective;
 mod open;
 mod reader;
 mod starter;
@@ -29,6 +30,7 @@ mod target;
 
 pub use diagnosis::Diagnosis;
 pub use file::{ProblemFile, SearchOptions, SystemSource};
+pub use objective::{ObjectiveChoice, ObjectiveKind};
 pub use starter::{Kind, starter};
 pub use target::{FeatureError, Target, TargetDimension};
 

@@ -150,13 +150,15 @@ impl ProblemFile {
             let flaw = Flaw::new(self.system_place.clone(), "noise needs seeds");
             return Err(flaw.help("add seeds = 20, or a list of them, to [initial]"));
         }
-        match self.objective {
-            Some(objective) => target.objective = objective,
+        match &self.objective {
+            Some(Placed { value: choice, place }) => {
+                target.choose_objective(choice).map_err(|message| Flaw::new(place.clone(), message))?;
+            }
             None if target.is_foreign => {
                 let flaw = Flaw::new(0..0, "there is no objective").label("[objective] is missing");
-                return Err(
-                    flaw.help("add [objective] with kind = \"reach\" or \"survive\", and horizon = …")
-                );
+                return Err(flaw.help(
+                    "add [objective] with kind = \"reach\", \"survive\" or \"return\", and horizon = …",
+                ));
             }
             None => {}
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use broccoli_blackbox::Description;
 use broccoli_core::problem::{
-    Action, Dimension, InitialState, Objective, Problem, ProblemError, System, SystemError, SystemFactory,
-    Thresholds, sample,
+    Action, Dimension, InitialState, Objective, Problem, ProblemError, Return, System, SystemError,
+    SystemFactory, Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
 use broccoli_expression::{Expression, ExpressionError};
@@ -57,6 +57,8 @@ pub struct Target {
     pub initial_values: Option<usize>,
     /// What is wanted.
     pub objective: Objective,
+    /// What each initial state weighs, if the objective is weighted.
+    pub weights: Vec<f64>,
     /// The limit on depth.
     pub depth: u32,
     /// The limit on predicate nodes; none is all that the depth allows.
@@ -97,6 +99,7 @@ impl Target {
             ranges: Some(environment.starts.iter().map(|start| start.range).collect()),
             initial_values: Some(environment.starts.len()),
             objective: environment.objective,
+            weights: Vec::new(),
             depth: environment.depth,
             nodes: None,
             search: SearchOptions::default(),
@@ -120,7 +123,9 @@ impl Target {
                 self.name
             ));
         };
-        let variant = Variant::choose(environment, words).and_then(|variant| variant.with_noise(self.noise));
+        let variant = Variant::choose(environment, words)
+            .and_then(|variant| variant.with_noise(self.noise))
+            .and_then(|variant| variant.with_rewards(self.objective.wants_rewards()));
         let variant = variant.map_err(|error| error.to_string())?;
         self.actions = variant.actions().to_vec();
         self.noise = variant.noise();
@@ -141,6 +146,27 @@ impl Target {
         let before = std::mem::replace(&mut self.noise, noise);
         let names: Vec<String> = self.actions.iter().map(|action| action.name.clone()).collect();
         self.choose_actions(&names).inspect_err(|_| self.noise = before)
+    }
+
+    /// Sets what is wanted, in full.
+    ///
+    /// # Errors
+    /// When rewards are wanted and a built-in environment has none.
+    pub fn set_objective(&mut self, objective: Objective) -> Result<(), String> {
+        let before = std::mem::replace(&mut self.objective, objective);
+        if self.environment.is_none() {
+            return Ok(());
+        }
+        let names: Vec<String> = self.actions.iter().map(|action| action.name.clone()).collect();
+        self.choose_actions(&names).inspect_err(|_| self.objective = before)
+    }
+
+    /// The return of a built-in environment, as Gymnasium has it.
+    pub(crate) fn own_return(&self) -> Option<Objective> {
+        let rewards = self.environment?.rewards?;
+        let Objective::Return(wanted) = Objective::maximise(rewards.horizon) else { return None };
+        let (low, high) = (Some(rewards.bounds.0), Some(rewards.bounds.1));
+        Some(Objective::Return(Return { low, high, ..wanted }))
     }
 
     /// The noise of a built-in environment; 0 is none.
@@ -235,6 +261,7 @@ impl Target {
             ranges: None,
             initial_values: description.initial,
             objective: Objective::reach(1000),
+            weights: Vec::new(),
             depth: 2,
             nodes: None,
             search: SearchOptions::default(),
@@ -254,6 +281,7 @@ impl Target {
     pub fn problem(&self) -> Result<Problem, ProblemError> {
         let mut builder =
             Problem::builder().initials(self.starts()).objective(self.objective).depth(self.depth);
+        builder = builder.weights(self.weights.iter().copied());
         if let Some(nodes) = self.nodes {
             builder = builder.nodes(nodes);
         }

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use broccoli_core::problem::{Instance, Problem, RunError, SystemFactory, Verdict};
+use broccoli_core::search::Rewards;
 use broccoli_core::tree::{End, Tree};
 use broccoli_export::csv::TraceWriter;
 use broccoli_export::simulation::Run;
@@ -34,6 +35,7 @@ pub fn run_all<W: Write>(
     let horizon = problem.objective().horizon();
     for (initial, state) in problem.initial_states().iter().enumerate() {
         let mut verdict = instance.reset(initial)?;
+        let mut rewards = Rewards::new(problem.objective());
         let end = loop {
             let end = match verdict {
                 Verdict::Satisfied => Some(End::Satisfied),
@@ -51,8 +53,9 @@ pub fn run_all<W: Write>(
                 break end;
             }
             verdict = instance.step(action)?;
+            rewards.add(instance.reward());
         };
-        runs.push(Run::new(problem.objective(), state.clone(), instance.steps(), end));
+        runs.push(Run::new(problem.objective(), state.clone(), instance.steps(), end, rewards.total()));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! From a file with a tree to something that can be run: everything in it is checked here.
 
-use broccoli_core::problem::Problem;
+use broccoli_core::problem::{Over, Problem, Value};
 use broccoli_core::tree::Tree;
-use broccoli_export::json::{ObjectiveJson, ResultJson, SystemJson};
+use broccoli_export::json::{ResultJson, SystemJson};
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
 
@@ -18,7 +18,7 @@ pub struct Task {
     pub problem: Problem,
     pub tree: Tree,
     /// The value that the file claims for exactly these runs.
-    pub claim: Option<u64>,
+    pub claim: Option<Value>,
 }
 
 impl Simulate {
@@ -35,7 +35,7 @@ impl Simulate {
                     target.seeds = None;
                 }
                 let horizon = self.horizon.unwrap_or(target.objective.horizon());
-                target.objective = ObjectiveJson::from(target.objective).within(horizon);
+                target.objective = target.objective.within(horizon);
                 let problem = target.problem().map_err(|error| Complaint::other(error.to_string()))?;
                 Ok(Task { tree: file.checked(&tree, &problem)?, problem, claim: None })
             }
@@ -71,6 +71,10 @@ impl Simulate {
         let claim =
             result.value.filter(|_| states.is_none() && self.horizon.is_none() && self.noise.is_none());
         if let Some(states) = states {
+            if !result.problem.weights.is_empty() {
+                // Nothing says what the others weigh.
+                (result.problem.over, result.problem.weights) = (Over::Mean, Vec::new());
+            }
             result.problem.initial_states = states;
         }
         if let Some(horizon) = self.horizon {

@@ -20,7 +20,7 @@ pub use initial::{InitialState, sample};
 pub(crate) use instance::words;
 pub use instance::{Instance, RunError};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
-pub use objective::{Aim, Objective, Over, Return, rank, unrank};
+pub use objective::{Aim, Objective, Over, Return, Value, rank, unrank};
 pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
 pub(crate) use stop::Gate;
 pub use stop::{Stop, StopReason};
@@ -177,6 +177,9 @@ impl Problem {
 
     /// The value over all initial states, from those of their traces; nothing for one that fails.
     pub fn overall(&self, values: &[Option<u64>]) -> Option<u64> {
+        if values.len() != self.initial_states.len() {
+            return None;
+        }
         if self.objective.is_plain() {
             let values: Option<Vec<u64>> = values.iter().copied().collect();
             let values = values?.into_iter();

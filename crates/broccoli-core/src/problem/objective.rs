@@ -11,6 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Verdict;
+
 /// How the values of several initial states become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -190,6 +192,18 @@ impl Objective {
         }
     }
 
+    /// The value of a trace that ended with this verdict, if only at the horizon: steps, or the [`rank`] of its
+    /// rewards; `None` if it fails.
+    pub fn worth(&self, verdict: Verdict, steps: u64, rewards: f64) -> Option<u64> {
+        match (self, verdict) {
+            (Objective::Reach { .. }, Verdict::Satisfied) => Some(steps),
+            (Objective::Reach { .. }, _) => None,
+            (Objective::Survive { .. }, Verdict::Violated) => Some(steps),
+            (Objective::Survive { horizon, .. }, _) => Some(*horizon),
+            (Objective::Return(_), _) => Some(rank(rewards)),
+        }
+    }
+
     /// Whether values are numbers of steps. If not, a value is a [`rank`], of the number that
     /// [`Objective::number`] tells.
     pub fn is_in_steps(&self) -> bool {
@@ -207,9 +221,28 @@ impl Objective {
         if self.is_in_steps() { value as f64 } else { unrank(value) }
     }
 
-    /// The value that stands for a number; of steps, if it is one.
-    pub fn value_of(&self, number: f64) -> u64 {
-        if self.is_in_steps() { number as u64 } else { rank(number) }
+    /// A value as people and programs see it; none if it is infinite, which says nothing.
+    ///
+    /// ```
+    /// use broccoli_core::problem::{Objective, Value, rank};
+    /// assert_eq!(Objective::reach(10).shown(3), Some(Value::Steps(3)));
+    /// assert_eq!(Objective::maximise(10).shown(rank(-2.5)), Some(Value::Number(-2.5)));
+    /// assert_eq!(Objective::maximise(10).read(Value::Number(-2.5)), rank(-2.5));
+    /// ```
+    pub fn shown(&self, value: u64) -> Option<Value> {
+        match self.is_in_steps() {
+            true => Some(Value::Steps(value)),
+            false => Some(unrank(value)).filter(|number| number.is_finite()).map(Value::Number),
+        }
+    }
+
+    /// The value that is seen as this.
+    pub fn read(&self, value: Value) -> u64 {
+        match (self.is_in_steps(), value) {
+            (true, Value::Steps(steps)) => steps,
+            (true, Value::Number(number)) => number as u64,
+            (false, value) => rank(value.number()),
+        }
     }
 
     /// Whether value `a` is strictly better than value `b`.
@@ -244,6 +277,35 @@ impl Objective {
             value.saturating_sub(slack)
         } else {
             value.saturating_add(slack).min(self.horizon().max(value))
+        }
+    }
+}
+
+/// A value as people and programs see it: a number of steps, or any number.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// So many steps.
+    Steps(u64),
+    /// A mean, a sum or a return.
+    Number(f64),
+}
+
+impl Value {
+    /// As a number, whatever it is.
+    pub fn number(self) -> f64 {
+        match self {
+            Value::Steps(steps) => steps as f64,
+            Value::Number(number) => number,
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Steps(steps) => write!(f, "{steps}"),
+            Value::Number(number) => write!(f, "{number}"),
         }
     }
 }

@@ -26,8 +26,7 @@ pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 pub use split::{Subproblem, SubproblemError, join};
 pub use start::StartError;
-pub use value::value;
-pub(crate) use value::{Rewards, worth};
+pub use value::{Rewards, value};
 
 pub use crate::problem::{Stop, StopReason};
 

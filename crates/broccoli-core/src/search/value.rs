@@ -1,6 +1,6 @@
 //! Runs a policy from an initial state and says what it is worth.
 
-use crate::problem::{Instance, Objective, Problem, Return, RunError, SystemFactory, Verdict, rank};
+use crate::problem::{Instance, Objective, Problem, Return, RunError, SystemFactory, Verdict};
 use crate::tree::Tree;
 
 /// Runs a policy from one initial state for at most `limit` steps: the verdict, and the sum of the rewards.
@@ -20,21 +20,28 @@ pub(super) fn run(
     Ok((verdict, rewards.total))
 }
 
-/// The rewards of a trace, summed step by step.
-pub(crate) struct Rewards {
-    pub(crate) total: f64,
+/// The rewards of a trace, summed step by step as the objective says.
+pub struct Rewards {
+    total: f64,
     /// What the next one counts.
     factor: f64,
     discount: f64,
 }
 
 impl Rewards {
-    pub(crate) fn new(objective: Objective) -> Self {
+    /// Nothing yet.
+    pub fn new(objective: Objective) -> Self {
         let discount = if let Objective::Return(wanted) = objective { wanted.discount } else { 0.0 };
         Rewards { total: 0.0, factor: 1.0, discount }
     }
 
-    pub(crate) fn add(&mut self, reward: f64) {
+    /// The sum so far.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// One more step gave this reward.
+    pub fn add(&mut self, reward: f64) {
         self.total = Return::add(self.total, self.factor, reward);
         self.factor *= self.discount;
     }
@@ -48,18 +55,7 @@ pub(super) fn trace_value(
     instance: &mut Instance<'_>,
 ) -> Result<Option<u64>, RunError> {
     let (verdict, total) = run(policy, objective, objective.horizon(), initial, instance)?;
-    Ok(worth(objective, verdict, instance.steps(), total))
-}
-
-/// The value of a trace that has ended, if only at the horizon; `None` if it fails.
-pub(crate) fn worth(objective: Objective, verdict: Verdict, steps: u64, total: f64) -> Option<u64> {
-    match (objective, verdict) {
-        (Objective::Reach { .. }, Verdict::Satisfied) => Some(steps),
-        (Objective::Reach { .. }, _) => None,
-        (Objective::Survive { .. }, Verdict::Violated) => Some(steps),
-        (Objective::Survive { horizon, .. }, _) => Some(horizon),
-        (Objective::Return(_), _) => Some(rank(total)),
-    }
+    Ok(objective.worth(verdict, instance.steps(), total))
 }
 
 /// The value of any tree over all initial states of a problem; `None` if a trace fails. The tree may be

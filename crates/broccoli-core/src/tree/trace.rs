@@ -2,7 +2,7 @@
 
 use super::Tree;
 use crate::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
-use crate::search::{Rewards, worth};
+use crate::search::Rewards;
 
 /// What ended a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,17 @@ pub enum End {
     Violated,
     /// The horizon was reached with the verdict still `Running`.
     Horizon,
+}
+
+impl End {
+    /// The system's last verdict.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            End::Satisfied => Verdict::Satisfied,
+            End::Violated => Verdict::Violated,
+            End::Horizon => Verdict::Running,
+        }
+    }
 }
 
 /// One step of a trace: what was seen and what was done about it.
@@ -67,7 +78,7 @@ impl Trace {
             verdict = instance.step(action)?;
             rewards.add(instance.reward());
         };
-        Ok(Trace { states, end, total: rewards.total })
+        Ok(Trace { states, end, total: rewards.total() })
     }
 
     /// Steps: actions applied, not states.
@@ -77,11 +88,6 @@ impl Trace {
 
     /// The value of this trace alone, or `None` where it fails.
     pub fn value(&self, objective: Objective) -> Option<u64> {
-        let verdict = match self.end {
-            End::Satisfied => Verdict::Satisfied,
-            End::Violated => Verdict::Violated,
-            End::Horizon => Verdict::Running,
-        };
-        worth(objective, verdict, self.steps(), self.total)
+        objective.worth(self.end.verdict(), self.steps(), self.total)
     }
 }

@@ -25,7 +25,7 @@ use crate::drawing::{ACTION_COLOURS, Colours, Theme, escaped, svg};
 use crate::json::ResultJson;
 use crate::number::grouped;
 use crate::policy::{Policy, PolicyError};
-use crate::text;
+use crate::{text, worth};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -60,9 +60,12 @@ impl Report<'_> {
         let problem = result.problem.to_problem()?;
         let system = result.problem.system.name();
         let tree = policy.as_ref().map(|policy| &policy.tree);
-        let best = tree.zip(result.value).map(|(tree, value)| Solution { tree: tree.clone(), value });
-        let headline = text::headline(&problem, result.status, best.as_ref(), result.bound);
-        let verdict = text::verdict(&problem, result.status, best.as_ref(), result.bound);
+        let read = |value| problem.objective().read(value);
+        let best =
+            tree.zip(result.value).map(|(tree, value)| Solution { tree: tree.clone(), value: read(value) });
+        let bound = result.bound.map(read);
+        let headline = text::headline(&problem, result.status, best.as_ref(), bound);
+        let verdict = text::verdict(&problem, result.status, best.as_ref(), bound);
         let verdict =
             if verdict == headline { String::new() } else { format!("<p>{}</p>", escaped(&verdict)) };
         let digest = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
@@ -98,7 +101,7 @@ impl Report<'_> {
         let mut notes: Vec<String> = self.note.iter().cloned().collect();
         if let Some(observed) = &self.observed {
             if policy.is_some() && self.result.value != observed.value {
-                let said = |value: Option<u64>| value.map_or("none".to_owned(), grouped);
+                let said = |value: Option<_>| value.map_or("none".to_owned(), worth::bare);
                 notes.push(format!(
                     "The result claims the value {}, but run again the tree has {}. Do not trust this result.",
                     said(self.result.value),
@@ -140,7 +143,7 @@ impl Report<'_> {
         };
         json!({
             "system": system,
-            "objective": self.result.objective,
+            "minimised": problem.objective().is_minimised(),
             "value": self.result.value,
             "bound": self.result.bound,
             "status": self.result.status,

@@ -1,7 +1,7 @@
 //! What is seen when a tree runs from every initial state: traces to be drawn, and facts about every
 //! node, which are counted over all states, whether drawn or not.
 
-use broccoli_core::problem::{Objective, Problem, RunError, SystemFactory};
+use broccoli_core::problem::{Objective, Problem, RunError, SystemFactory, Value};
 use broccoli_core::tree::{Trace, Tree};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct Observed {
     /// The nodes in preorder.
     pub nodes: Vec<Visits>,
     /// The value over all initial states.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
 }
 
 /// A trace with every `stride`-th state, and the last one.
@@ -41,7 +41,7 @@ pub struct DrawnTrace {
     /// What ended it.
     pub end: EndJson,
     /// Its value, if it has one.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// From one state to the next, in steps.
     pub stride: usize,
     /// The states, a list per dimension, rounded to six digits.
@@ -79,11 +79,13 @@ impl Observed {
         let mut traces: Vec<DrawnTrace> = Vec::new();
         let mut state_count = 0;
         let mut worst: Option<(Option<u64>, DrawnTrace)> = None;
+        let mut values = Vec::new();
         for initial in 0..count {
             let trace = Trace::run(problem, factory, tree, initial)?;
             state_count += trace.states.len() as u64;
             let leaves = visit(tree, &trace, &mut nodes);
             let value = trace.value(problem.objective());
+            values.push(value);
             if worst.as_ref().is_none_or(|(before, _)| is_worse(problem.objective(), value, *before)) {
                 worst = Some((value, drawn(problem, initial, &trace, &leaves, MOST_DECIDING)));
             }
@@ -93,8 +95,8 @@ impl Observed {
         }
         let mut observed =
             Observed { traces, trace_count: count, state_count, deciding: 0, nodes, value: None };
-        if let Some((value, deciding)) = worst {
-            observed.value = value;
+        observed.value = problem.overall(&values).and_then(|value| problem.objective().shown(value));
+        if let Some((_, deciding)) = worst {
             observed.deciding = deciding.initial.min(observed.traces.len());
             match observed.traces.get_mut(observed.deciding) {
                 Some(trace) => *trace = deciding,
@@ -114,8 +116,8 @@ fn is_worse(objective: Objective, value: Option<u64>, than: Option<u64>) -> bool
     match (objective, value, than) {
         (_, None, Some(_)) => true,
         (_, _, None) => false,
-        (Objective::Reach { .. }, Some(value), Some(than)) => value > than,
-        (Objective::Survive { .. }, Some(value), Some(than)) => value < than,
+        (objective, Some(value), Some(than)) if objective.is_minimised() => value > than,
+        (_, Some(value), Some(than)) => value < than,
     }
 }
 
@@ -177,7 +179,10 @@ fn drawn(
         initial,
         steps: trace.steps(),
         end: trace.end.into(),
-        value: trace.value(problem.objective()),
+        value: trace.value(problem.objective()).map(|value| match problem.objective() {
+            Objective::Return(_) => Value::Number(trace.total),
+            _ => Value::Steps(value),
+        }),
         stride,
         states: (0..problem.dimensions().len()).map(dimension).collect(),
         leaves: kept.iter().map(|&i| leaves[i]).collect(),
@@ -204,7 +209,7 @@ mod tests {
     fn counts_are_those_of_the_trace() {
         let problem = MOUNTAIN_CAR.problem().build().unwrap();
         let observed = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap();
-        assert_eq!((observed.value, observed.state_count), (Some(104), 105));
+        assert_eq!((observed.value, observed.state_count), (Some(Value::Steps(104)), 105));
         let [root, left, right] = [0, 1, 4].map(|i| observed.nodes[i]);
         assert_eq!((root.states, root.steps), (104, Some((0, 103))));
         assert_eq!((left.states, right.states), (root.yes, root.states - root.yes));

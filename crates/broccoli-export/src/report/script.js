@@ -137,7 +137,7 @@
         if (!series[kind].length) continue;
         chart.append(svg("path", { class: name[kind], d: line(stairs(series[kind])) }));
         const [moment, value] = series[kind][0];
-        const above = (kind === "value") === (data.objective === "reach");
+        const above = (kind === "value") === (data.minimised);
         const side = at(moment) > width / 2 ? { x: at(moment) - 6, "text-anchor": "end" } : { x: at(moment) + 6 };
         chart.append(svg("text", { class: `${name[kind]}-label`, y: y(value) + (above ? 14 : -6), ...side }, name[kind]));
       }

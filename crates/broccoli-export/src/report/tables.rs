@@ -1,6 +1,6 @@
 //! The parts of a report that are plain HTML: facts, tables, how to run it again.
 
-use broccoli_core::problem::{Objective, Problem};
+use broccoli_core::problem::{Objective, Over, Problem, Value};
 use broccoli_core::tree::Tree;
 
 use super::observed::{Observed, Visits};
@@ -9,6 +9,7 @@ use crate::json::{ObjectiveJson, ResultJson};
 use crate::number::{counted, duration, grouped};
 use crate::problem_file;
 use crate::simulation::Run;
+use crate::worth;
 
 /// A problem with more characters than this is not put into the page.
 const LARGEST_PROBLEM: usize = 2 << 20;
@@ -27,15 +28,23 @@ pub(super) fn facts(result: &ResultJson) -> String {
     let what = match result.objective {
         ObjectiveJson::Reach => "steps to the goal",
         ObjectiveJson::Survive => "steps survived",
+        ObjectiveJson::Return => "return",
     };
     let states = result.problem.initial_states.len() as u64;
-    let worst = if states > 1 { ", worst case" } else { "" };
+    let worst = match result.problem.over {
+        Over::Worst if states == 1 => String::new(),
+        Over::Worst => ", worst case".to_owned(),
+        Over::Mean => ", mean".to_owned(),
+        Over::Sum => ", sum".to_owned(),
+        Over::Weighted => ", weighted sum".to_owned(),
+        Over::Share(share) => format!(", best {} %", worth::number(100.0 * share)),
+    };
     let mut facts = Vec::new();
     if let Some(value) = result.value {
-        facts.push((grouped(value), format!("{what}{worst}")));
+        facts.push((worth::bare(value), format!("{what}{worst}")));
     }
     if let Some(bound) = result.bound.filter(|bound| Some(*bound) != result.value) {
-        facts.push((grouped(bound), "proved bound".to_owned()));
+        facts.push((worth::bare(bound), "proved bound".to_owned()));
     }
     if let (Some(size), Some(depth)) = (result.size, result.depth) {
         facts.push((grouped(size), format!("predicates, depth {depth}")));
@@ -115,33 +124,36 @@ pub(super) fn fresh(result: &ResultJson, problem: &Problem, fresh: Option<&Fresh
             .to_owned();
     };
     let all = fresh.runs.len() as u64;
-    let mut values: Vec<u64> = fresh.runs.iter().filter_map(|run| run.value).collect();
-    values.sort_unstable();
+    let mut values: Vec<Value> = fresh.runs.iter().filter_map(|run| run.value).collect();
+    values.sort_by(|a, b| a.number().total_cmp(&b.number()));
+    let below = |value: f64| values.partition_point(|v| v.number() < value);
     let share = |count: usize| {
         let percent = 100.0 * count as f64 / all as f64;
         format!("{} of {} ({percent:.1}\u{a0}%)", grouped(count as u64), grouped(all))
     };
     let horizon = counted(problem.objective().horizon(), "step");
-    let value = result.value.unwrap_or_default();
-    let mut rows = match problem.objective() {
-        Objective::Reach { .. } => vec![
-            (format!("reach the goal within {horizon}"), share(values.len())),
-            (
-                format!("in at most {}, as proved for the given ones", counted(value, "step")),
-                share(values.partition_point(|v| *v <= value)),
-            ),
-        ],
-        Objective::Survive { horizon: most } => vec![
-            (format!("survive all {horizon}"), share(values.len() - values.partition_point(|v| *v < most))),
-            (
-                format!("at least {}, as proved for the given ones", counted(value, "step")),
-                share(values.len() - values.partition_point(|v| *v < value)),
-            ),
-        ],
+    let objective = problem.objective();
+    let mut rows = match objective {
+        Objective::Reach { .. } => vec![(format!("reach the goal within {horizon}"), share(values.len()))],
+        Objective::Survive { horizon: most, .. } => {
+            vec![(format!("survive all {horizon}"), share(values.len() - below(most as f64)))]
+        }
+        Objective::Return(_) => Vec::new(),
     };
+    if let Some(value) = result.value.filter(|_| objective.over() == Over::Worst) {
+        let text = worth::value(value);
+        rows.push(if objective.is_minimised() {
+            let count = values.partition_point(|v| v.number() <= value.number());
+            (format!("in at most {text}, as proved for the given ones"), share(count))
+        } else {
+            let count = values.len() - below(value.number());
+            (format!("at least {text}, as proved for the given ones"), share(count))
+        });
+    }
     if let (Some(first), Some(last)) = (values.first(), values.last()) {
-        let spread = [*first, values[values.len() / 2], *last].map(grouped).join(" / ");
-        rows.push(("fewest / median / most steps".to_owned(), spread));
+        let spread = [*first, values[values.len() / 2], *last].map(worth::bare).join(" / ");
+        let (least, what) = if objective.wants_rewards() { ("least", "return") } else { ("fewest", "steps") };
+        rows.push((format!("{least} / median / most {what}"), spread));
     }
     let rows: String = rows
         .iter()

@@ -1,0 +1,88 @@
+//! What a problem file, or a command line, says about the objective, over what the target has.
+
+use broccoli_core::problem::{Aim, Objective, Over, Return};
+
+use crate::target::Target;
+
+/// What a trace is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectiveKind {
+    /// The steps until the goal.
+    Reach,
+    /// The steps until a violation.
+    Survive,
+    /// The sum of the rewards.
+    Return,
+}
+
+/// What is said about the objective; all else is as the target has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectiveChoice {
+    /// What a trace is worth.
+    pub kind: Option<ObjectiveKind>,
+    /// The most steps of a trace.
+    pub horizon: Option<u64>,
+    /// How the values of several initial states become one.
+    pub over: Option<Over>,
+    /// What each initial state weighs; then their weighted sum is wanted.
+    pub weights: Option<Vec<f64>>,
+    /// What a reward counts for one step later.
+    pub discount: Option<f64>,
+    /// Whether much or little is wanted.
+    pub aim: Option<Aim>,
+    /// The least and the largest reward of a step.
+    pub rewards: Option<(f64, f64)>,
+}
+
+impl ObjectiveChoice {
+    /// Whether anything is said.
+    pub fn is_any(&self) -> bool {
+        *self != ObjectiveChoice::default()
+    }
+
+    fn is_about_rewards(&self) -> bool {
+        self.discount.is_some() || self.aim.is_some() || self.rewards.is_some()
+    }
+}
+
+impl Target {
+    /// Sets what is wanted.
+    ///
+    /// # Errors
+    /// When rewards are wanted of a built-in environment that has none, or something is said of rewards that
+    /// are not wanted.
+    pub fn choose_objective(&mut self, choice: &ObjectiveChoice) -> Result<(), String> {
+        let before = self.objective;
+        let horizon = choice.horizon.unwrap_or(before.horizon());
+        let mut objective = match (choice.kind, before) {
+            (None, _) | (Some(ObjectiveKind::Return), Objective::Return(_)) => before,
+            (Some(ObjectiveKind::Reach), _) => Objective::reach(before.horizon()).across(before.over()),
+            (Some(ObjectiveKind::Survive), _) => Objective::survive(before.horizon()).across(before.over()),
+            (Some(ObjectiveKind::Return), _) => self.own_return().unwrap_or(Objective::maximise(horizon)),
+        };
+        if let Some(horizon) = choice.horizon {
+            objective = objective.within(horizon);
+        }
+        if let Objective::Return(wanted) = &mut objective {
+            *wanted = Return {
+                discount: choice.discount.unwrap_or(wanted.discount),
+                aim: choice.aim.unwrap_or(wanted.aim),
+                low: choice.rewards.map_or(wanted.low, |(low, _)| Some(low)),
+                high: choice.rewards.map_or(wanted.high, |(_, high)| Some(high)),
+                ..*wanted
+            };
+        } else if choice.is_about_rewards() {
+            let kind = objective.name();
+            return Err(format!("discount, aim and bounds of rewards are for `return`, not for `{kind}`"));
+        }
+        if let Some(over) = choice.over {
+            objective = objective.across(over);
+            self.weights.clear();
+        }
+        if let Some(weights) = &choice.weights {
+            objective = objective.across(Over::Weighted);
+            self.weights.clone_from(weights);
+        }
+        self.set_objective(objective)
+    }
+}
