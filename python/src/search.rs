@@ -449,7 +449,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(problem: &'a ProblemData, clock: &'a Clock<'a>, on_event: Option<Py<PyAny>>) -> Self {
         let told = Instant::now();
-        let bound = Some(problem.core().objective().perfect());
+        let bound = Some(problem.core().perfect());
         Watch {
             problem,
             clock,

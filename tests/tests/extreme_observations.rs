@@ -15,12 +15,14 @@ fn two_states(first: f64, second: f64, threshold: f64) -> TableProblem {
         observation: vec![observation],
         next: next.to_vec(),
         verdict,
+        rewards: Vec::new(),
     };
     TableProblem {
         thresholds: vec![vec![threshold]],
         states: vec![state(first, [1, 0], '.'), state(second, [1, 2], '.'), state(second, [2, 2], '+')],
         initial: vec![0],
         objective: Objective::reach(10),
+        weights: Vec::new(),
         depth: 1,
         nodes: 1,
     }

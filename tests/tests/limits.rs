@@ -159,7 +159,7 @@ fn shares_of_the_walk() {
                 let (last, value) = (shares[shares.len() - 1], outcome.best.map(|best| best.value));
                 let is_all = match problem.objective() {
                     Objective::Reach { .. } => value.is_none(),
-                    Objective::Survive { horizon } => value < Some(horizon),
+                    _ => value < Some(table.objective.horizon()),
                 };
                 if !shares.is_sorted() || last > 1.0 || is_all && last < 1.0 - 1e-9 {
                     return Err(format!("{come_back:?}, {threads} threads, value {value:?}: {shares:?}"));

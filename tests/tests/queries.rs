@@ -142,7 +142,7 @@ fn check(table: &TableProblem) -> Result<(), String> {
             needed = found;
             needed
         }
-        (Objective::Survive { .. }, _) => possible.clone(),
+        _ => possible.clone(),
     };
     if needed.len() as u64 != necessary {
         return Err(format!("{necessary} necessary queries, but there are {}", needed.len()));
