@@ -33,13 +33,17 @@ extern "C" {
 #define BROCCOLI_SATISFIED 1
 #define BROCCOLI_VIOLATED 2
 
+/* With this flag every observation is followed by one more number: step() writes the reward of the step
+ * there, for objectives that sum up rewards. reset() may leave it alone. */
+#define BROCCOLI_REWARDS 1
+
 typedef struct broccoli_system {
     uint32_t abi;                         /* BROCCOLI_ABI */
     uint32_t state_size;                  /* bytes of a state, at most 256 KiB */
     uint32_t observation_count;           /* dimensions of an observation, at least 1 */
     uint32_t action_count;                /* actions, at least 2 */
     uint32_t initial_count;               /* values of an initial state */
-    uint32_t reserved;                    /* 0 */
+    uint32_t flags;                       /* 0, or BROCCOLI_REWARDS */
     const char *name;                     /* all text is UTF-8 and ends with a zero byte */
     const char *const *observation_names; /* observation_count of them */
     const char *const *action_names;      /* action_count of them */

@@ -43,6 +43,8 @@ pub struct Description {
     pub initial: Option<usize>,
     /// Whether it says when a run is satisfied or violated.
     pub verdicts: bool,
+    /// Whether it gives a reward for every step.
+    pub rewards: bool,
 }
 
 impl Description {

@@ -15,6 +15,8 @@ use crate::description::{ComesBack, Description};
 
 /// The version of the interface that is read here.
 const ABI: u32 = 1;
+/// The flag of plug-ins that give rewards.
+const REWARDS: u32 = 1;
 /// The largest state of a plug-in, in bytes.
 const LARGEST_STATE: u32 = 1 << 18;
 /// The most names of one kind, and the longest of them.
@@ -28,7 +30,7 @@ struct Table {
     observation_count: u32,
     action_count: u32,
     initial_count: u32,
-    reserved: u32,
+    flags: u32,
     name: *const c_char,
     observation_names: *const *const c_char,
     action_names: *const *const c_char,
@@ -118,7 +120,7 @@ impl Plugin {
             ("action_count", table.action_count, 2, MOST_NAMES),
             ("initial_count", table.initial_count, 0, MOST_NAMES),
             ("state_size", table.state_size, 0, LARGEST_STATE),
-            ("reserved", table.reserved, 0, 0),
+            ("flags", table.flags, 0, REWARDS),
         ];
         for (what, count, least, most) in counts {
             if !(least..=most).contains(&count) {
@@ -152,6 +154,7 @@ impl Plugin {
             comes_back: ComesBack::Stateless(state_size.div_ceil(8)),
             initial: Some(initial_count),
             verdicts: true,
+            rewards: table.flags & REWARDS != 0,
         };
         description.check().map_err(|what| format!("cannot be used: {what}"))?;
         let functions = Functions { reset, step, error: table.error };
@@ -174,6 +177,7 @@ impl SystemFactory for Plugin {
             initial_count: self.initial_count,
             state: vec![Block::default(); self.state_size.div_ceil(size_of::<Block>())],
             state_size: self.state_size,
+            with_reward: self.description.rewards.then(|| vec![0.0; self.description.observations.len() + 1]),
         }))
     }
 }
@@ -192,6 +196,8 @@ struct Running {
     initial_count: usize,
     state: Vec<Block>,
     state_size: usize,
+    /// Room for an observation and a reward, if the plug-in writes both.
+    with_reward: Option<Vec<f64>>,
 }
 
 impl Running {
@@ -234,9 +240,14 @@ impl System for Running {
         // SAFETY: the lengths are those of the table, and the state is ours, aligned and large enough.
         let code = unsafe {
             let state = self.state.as_mut_ptr().cast();
-            (self.functions.reset)(initial.values().as_ptr(), state, observation.as_mut_ptr())
+            let seen = self.with_reward.as_deref_mut().unwrap_or(observation).as_mut_ptr();
+            (self.functions.reset)(initial.values().as_ptr(), state, seen)
         };
-        self.reply(code)
+        let reply = self.reply(code)?;
+        if let Some(seen) = &self.with_reward {
+            observation.copy_from_slice(&seen[..self.dimensions]);
+        }
+        Ok(reply)
     }
 
     #[inline]
@@ -249,9 +260,17 @@ impl System for Running {
         // SAFETY: as in `reset`; the action is one of the table's.
         let code = unsafe {
             let state = self.state.as_mut_ptr().cast();
-            (self.functions.step)(state, action as u32, observation.as_mut_ptr())
+            let seen = self.with_reward.as_deref_mut().unwrap_or(observation).as_mut_ptr();
+            (self.functions.step)(state, action as u32, seen)
         };
-        self.reply(code)
+        let reply = self.reply(code)?;
+        match &self.with_reward {
+            None => Ok(reply),
+            Some(seen) => {
+                observation.copy_from_slice(&seen[..self.dimensions]);
+                Ok(reply.with_reward(seen[self.dimensions]))
+            }
+        }
     }
 
     fn come_back(&self) -> ComeBack {
@@ -302,4 +321,61 @@ unsafe fn texts(what: &str, pointer: *const *const c_char, count: u32) -> Result
     let pointers = unsafe { std::slice::from_raw_parts(pointer, count as usize) };
     // SAFETY: the caller promises each of them.
     pointers.iter().map(|&pointer| unsafe { text(what, pointer) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn reset(initial: *const f64, state: *mut c_void, observation: *mut f64) -> i32 {
+        // SAFETY: as the header promises; with its flag an observation has room for a reward.
+        unsafe {
+            state.cast::<f64>().write(initial.read());
+            observation.write(initial.read());
+        }
+        0
+    }
+
+    unsafe extern "C" fn step(state: *mut c_void, action: u32, observation: *mut f64) -> i32 {
+        // SAFETY: as above.
+        unsafe {
+            let next = state.cast::<f64>().read() + f64::from(action);
+            state.cast::<f64>().write(next);
+            observation.write(next);
+            observation.add(1).write(-next);
+        }
+        0
+    }
+
+    #[test]
+    fn a_plugin_with_rewards_writes_them_behind_the_observation() {
+        let names = [c"still".as_ptr(), c"up".as_ptr()];
+        let (observed, values) = ([c"x".as_ptr()], [0.0, 1.0]);
+        let mut table = Table {
+            abi: ABI,
+            state_size: 8,
+            observation_count: 1,
+            action_count: 2,
+            initial_count: 1,
+            flags: REWARDS,
+            name: c"counter".as_ptr(),
+            observation_names: observed.as_ptr(),
+            action_names: names.as_ptr(),
+            action_values: values.as_ptr(),
+            reset: Some(reset),
+            step: Some(step),
+            error: None,
+        };
+        // SAFETY: all pointers are to what the header asks for, and outlive the plug-in.
+        let plugin = unsafe { Plugin::from_table(&table) }.unwrap();
+        let mut system = plugin.make().unwrap();
+        let mut observation = [f64::NAN];
+        assert_eq!(system.reset(&InitialState::new([2.0]), &mut observation).unwrap().reward, None);
+        let reply = system.step(1, &mut observation).unwrap();
+        assert_eq!((observation, reply.reward), ([3.0], Some(-3.0)));
+        table.flags = 2;
+        // SAFETY: as above.
+        let refused = unsafe { Plugin::from_table(&table) }.err();
+        assert_eq!(refused.as_deref(), Some("says that its flags is 2: it must be from 0 to 1"));
+    }
 }

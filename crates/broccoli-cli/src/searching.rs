@@ -1,6 +1,6 @@
 //! The options of a search that begins.
 
-use broccoli_core::problem::Problem;
+use broccoli_core::problem::{Problem, RunError};
 use broccoli_core::search::Engine;
 use broccoli_core::tree::Tree;
 use broccoli_problem::Target;
@@ -81,6 +81,12 @@ impl SearchOptions {
     ) -> Result<Searched, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
+        if let Some(engine @ Engine::Backtracking { .. }) = engine
+            && !problem.objective().is_plain()
+        {
+            let error = RunError::Unsupported { engine: engine.name() };
+            return Err(Complaint::input(error.to_string()).into());
+        }
         if kept.is_some() && engine.is_some_and(|engine| engine != Engine::Behaviour) {
             return Err(Complaint::input("--checkpoint works with --engine behaviour only").into());
         }

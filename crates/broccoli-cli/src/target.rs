@@ -98,6 +98,7 @@ pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
     if noise != 0.0 && target.noise() == 0.0 {
         target.choose_noise(noise)?;
     }
+    target.set_objective(problem.objective())?;
     let names: Vec<&str> = problem.actions.iter().map(|action| action.name.as_str()).collect();
     target.choose_actions(&names)?;
     match problem.actions.iter().zip(&target.actions).find(|(saved, action)| saved.value != action.value) {

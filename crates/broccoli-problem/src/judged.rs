@@ -40,8 +40,9 @@ impl System for Judged {
     }
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.system.step(action, observation)?;
-        Ok(self.judge(observation))
+        let reply = self.system.step(action, observation)?;
+        let judged = self.judge(observation);
+        Ok(reply.reward.map_or(judged, |reward| judged.with_reward(reward)))
     }
 
     fn come_back(&self) -> ComeBack {

@@ -58,7 +58,8 @@ pub(super) fn write(request: Request<'_>, out: &mut Vec<u8>) {
 pub(super) fn read_replies(message: &[u8], replies: &mut Replies) -> Result<(), Refusal> {
     let body = body(message, kind::REPLIES)?;
     let (dimensions, count) = (replies.dimensions(), replies.len());
-    let words = 1 + dimensions + replies.state();
+    let first = 1 + usize::from(replies.rewards());
+    let words = first + dimensions + replies.state();
     if body.len() != count * words * WORD {
         let (given, expected) = (body.len(), count * words * WORD);
         return malformed(format!("its length is {given} bytes, not {expected} ({count} × {words} words)"));
@@ -72,8 +73,9 @@ pub(super) fn read_replies(message: &[u8], replies: &mut Replies) -> Result<(), 
             1 | 2 => return malformed("it has a verdict, though its hello said it has none"),
             other => return malformed(format!("its verdict is {other}: it must be 0, 1 or 2")),
         };
-        let (observation, state) = replies.store(index, verdict);
-        let numbers = words[1..].iter().map(|word| f64::from_le_bytes(*word));
+        let reward = replies.rewards().then(|| f64::from_le_bytes(words[1]));
+        let (observation, state) = replies.store(index, verdict, reward);
+        let numbers = words[first..].iter().map(|word| f64::from_le_bytes(*word));
         for (value, number) in observation.iter_mut().chain(state).zip(numbers) {
             *value = number;
         }

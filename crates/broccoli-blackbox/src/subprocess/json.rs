@@ -28,6 +28,8 @@ struct HelloJson {
     state: Option<usize>,
     initial: Option<usize>,
     verdicts: bool,
+    #[serde(default)]
+    rewards: bool,
     format: Option<String>,
     #[serde(rename = "info")]
     _info: Option<Value>,
@@ -71,6 +73,7 @@ pub(super) fn read_hello(message: &[u8], offered: &[Format]) -> Result<(Descript
         comes_back,
         initial: hello.initial,
         verdicts: hello.verdicts,
+        rewards: hello.rewards,
     };
     description.check().map_err(Refusal::Malformed)?;
     Ok((description, format))
@@ -126,6 +129,7 @@ fn write_line(value: &impl Serialize, out: &mut Vec<u8>) {
 struct ReplyJson {
     observation: Vec<f64>,
     verdict: Option<VerdictJson>,
+    reward: Option<f64>,
     state: Option<Vec<f64>>,
     #[serde(rename = "info")]
     _info: Option<Value>,
@@ -190,6 +194,9 @@ fn store(replies: &mut Replies, index: usize, reply: ReplyJson) -> Result<(), Re
         (None, true) => return malformed("\"verdict\" is missing, though its hello promised verdicts"),
         (Some(_), false) => return malformed("it has a verdict, though its hello said it has none"),
     };
+    if reply.reward.is_some() && !replies.rewards() {
+        return malformed("it has a reward, though its hello did not promise any");
+    }
     let given = reply.state.unwrap_or_default();
     for (what, given, expected) in [
         ("observation", reply.observation.len(), replies.dimensions()),
@@ -199,7 +206,7 @@ fn store(replies: &mut Replies, index: usize, reply: ReplyJson) -> Result<(), Re
             return malformed(format!("its {what} has {given} values, not {expected}"));
         }
     }
-    let (observation, state) = replies.store(index, verdict);
+    let (observation, state) = replies.store(index, verdict, reply.reward);
     observation.copy_from_slice(&reply.observation);
     state.copy_from_slice(&given);
     Ok(())

@@ -106,8 +106,11 @@ pub struct Replies {
     dimensions: usize,
     state: usize,
     judges: bool,
+    has_rewards: bool,
     /// The verdict of every reply.
     pub verdicts: Vec<Verdict>,
+    /// The reward of every reply that has one.
+    pub rewards: Vec<Option<f64>>,
     /// The observations, one after the other.
     pub observations: Vec<f64>,
     /// The states, one after the other; empty if the program keeps its own.
@@ -116,12 +119,14 @@ pub struct Replies {
 
 impl Replies {
     /// Room for replies with this many dimensions and state values.
-    pub(super) fn new(dimensions: usize, state: usize, judges: bool) -> Self {
+    pub(super) fn new(dimensions: usize, state: usize, judges: bool, has_rewards: bool) -> Self {
         Replies {
             dimensions,
             state,
             judges,
+            has_rewards,
             verdicts: Vec::new(),
+            rewards: Vec::new(),
             observations: Vec::new(),
             states: Vec::new(),
         }
@@ -131,6 +136,8 @@ impl Replies {
     pub(super) fn expect(&mut self, count: usize) {
         self.verdicts.clear();
         self.verdicts.resize(count, Verdict::Running);
+        self.rewards.clear();
+        self.rewards.resize(count, None);
         self.observations.resize(count * self.dimensions, 0.0);
         self.states.resize(count * self.state, 0.0);
     }
@@ -148,6 +155,11 @@ impl Replies {
         self.judges
     }
 
+    /// Whether it said that it gives rewards.
+    pub(super) fn rewards(&self) -> bool {
+        self.has_rewards
+    }
+
     /// How many replies are expected, or were read.
     pub fn len(&self) -> usize {
         self.verdicts.len()
@@ -159,8 +171,14 @@ impl Replies {
     }
 
     /// Stores reply `index`, given in the slices that the formats read.
-    pub(super) fn store(&mut self, index: usize, verdict: Verdict) -> (&mut [f64], &mut [f64]) {
+    pub(super) fn store(
+        &mut self,
+        index: usize,
+        verdict: Verdict,
+        reward: Option<f64>,
+    ) -> (&mut [f64], &mut [f64]) {
         self.verdicts[index] = verdict;
+        self.rewards[index] = reward;
         (
             &mut self.observations[index * self.dimensions..][..self.dimensions],
             &mut self.states[index * self.state..][..self.state],

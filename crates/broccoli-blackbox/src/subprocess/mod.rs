@@ -185,7 +185,12 @@ impl Process {
             format,
             state: vec![0.0; state],
             message,
-            replies: Replies::new(description.observations.len(), state, description.verdicts),
+            replies: Replies::new(
+                description.observations.len(),
+                state,
+                description.verdicts,
+                description.rewards,
+            ),
             description,
             broken: None,
             shown,
@@ -229,7 +234,7 @@ impl Process {
     fn ask(&mut self, request: Request<'_>, count: usize) -> Result<(), SystemError> {
         self.replies.expect(count);
         let (format, mut replies) =
-            (self.format, std::mem::replace(&mut self.replies, Replies::new(0, 0, false)));
+            (self.format, std::mem::replace(&mut self.replies, Replies::new(0, 0, false, false)));
         let read = self.exchange(request, |message| format.read_replies(message, &mut replies));
         self.replies = replies;
         read
@@ -269,7 +274,8 @@ impl Process {
         }
         observation.copy_from_slice(&self.replies.observations);
         self.state.copy_from_slice(&self.replies.states);
-        Ok(self.replies.verdicts[0].into())
+        let reply = Reply::from(self.replies.verdicts[0]);
+        Ok(self.replies.rewards[0].map_or(reply, |reward| reply.with_reward(reward)))
     }
 }
 

@@ -35,7 +35,7 @@ impl Random {
 }
 
 fn replies(count: usize) -> Replies {
-    let mut replies = Replies::new(2, 1, true);
+    let mut replies = Replies::new(2, 1, true, false);
     replies.expect(count);
     replies
 }
@@ -69,6 +69,24 @@ fn good_messages_are_read() {
     let (description, format) = json::read_hello(HELLO, &[Format::Json, Format::Binary]).unwrap();
     assert_eq!((description.actions.len(), format), (2, Format::Binary));
     assert!(json::read_hello(HELLO, &[Format::Json]).is_err());
+}
+
+#[test]
+fn rewards_are_read_if_they_were_promised() {
+    let with = || {
+        let mut replies = Replies::new(1, 0, true, true);
+        replies.expect(1);
+        replies
+    };
+    let mut read = with();
+    json::read_replies(br#"{"observation":[1],"verdict":"running","reward":-0.5}"#, &mut read).unwrap();
+    assert_eq!(read.rewards, [Some(-0.5)]);
+    let mut read = with();
+    let words = [-0.5f64, 1.0].map(f64::to_bits);
+    binary::read_replies(&frame(129, &[0, words[0], words[1]]), &mut read).unwrap();
+    assert_eq!((&read.rewards[..], &read.observations[..]), (&[Some(-0.5)][..], &[1.0][..]));
+    let unasked = br#"{"observation":[1,2],"verdict":"running","state":[3],"reward":1}"#;
+    assert!(matches!(json::read_replies(unasked, &mut replies(1)), Err(Refusal::Malformed(_))));
 }
 
 #[test]
@@ -139,7 +157,7 @@ fn messages_are_those_of_the_documentation() {
     let (description, _) =
         json::read_hello(answers("{\"type\":\"hello\",\"protocol\":1,\"name\""), &[Format::Json]).unwrap();
     assert_eq!(description.observations, ["position", "velocity"]);
-    let mut replies = Replies::new(2, 2, true);
+    let mut replies = Replies::new(2, 2, true, false);
     replies.expect(2);
     json::read_replies(answers("{\"replies\""), &mut replies).unwrap();
     assert_eq!(replies.states, [-0.5, 0.01, 0.21, 0.01]);

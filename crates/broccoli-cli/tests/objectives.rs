@@ -1,0 +1,129 @@
+//! What can be wanted beside the fewest or most steps of the worst run: on the command line, in problem files,
+//! in results, and of programs that give rewards.
+
+mod common;
+
+use std::fs;
+
+use common::{json, run, stderr, stdout};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// The result of a search that must be optimal.
+fn solved(arguments: &[&str]) -> serde_json::Value {
+    let output = run(&[&["solve"], arguments, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    json(&output)
+}
+
+#[test]
+fn returns_of_built_in_environments_are_those_of_gymnasium() {
+    let cartpole = solved(&["cartpole", "--objective", "return"]);
+    assert_eq!((&cartpole["value"], &cartpole["bound"]), (&json!(500.0), &json!(500.0)));
+    assert_eq!((&cartpole["size"], &cartpole["objective"]), (&json!(2), &json!("return")));
+    // One step costs 1, so it is the steps to the goal.
+    let car = solved(&["mountain-car", "--objective", "return"]);
+    assert_eq!(car["value"], json!(-104.0));
+    let discounted = solved(&["mountain-car", "--objective", "return", "--discount", "0.9"]);
+    let expected = -(1.0 - 0.9_f64.powi(104)) / 0.1;
+    assert!((discounted["value"].as_f64().unwrap() - expected).abs() < 1e-9, "{}", discounted["value"]);
+}
+
+#[test]
+fn several_initial_states_count_in_several_ways() {
+    let states = ["mountain-car", "--samples", "4", "--thresholds", "5", "--horizon", "300"];
+    let value = |more: &[&str]| solved(&[&states[..], more].concat())["value"].as_f64().unwrap();
+    let (worst, mean, sum) = (value(&[]), value(&["--over", "mean"]), value(&["--over", "sum"]));
+    assert_eq!((sum, mean <= worst), (4.0 * mean, true));
+    assert_eq!(value(&["--weights", "1,1,1,1"]), sum);
+    assert_eq!(value(&["--share", "100%"]), worst);
+    assert!(value(&["--share", "50%"]) <= worst);
+}
+
+#[test]
+fn results_can_be_run_again_and_shown() {
+    let folder = TempDir::new().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path in UTF-8").to_owned();
+    let (saved, page) = (path("best.json"), path("best.html"));
+    let arguments =
+        ["pendulum", "--objective", "return", "--depth", "1", "--thresholds", "3", "--samples", "3"];
+    let flags = ["--over", "mean", "--actions", "-2,0,2", "--save", &saved, "--report", &page];
+    let result = solved(&[&arguments[..], &flags].concat());
+    let simulated = json(&run(&["simulate", "pendulum", &saved, "--json"]));
+    assert_eq!(simulated["value"], result["value"]);
+    assert!(fs::read_to_string(&page).expect("a report").contains("return, mean"));
+    let proved = run(&["prove", &saved]);
+    assert_eq!(proved.status.code(), Some(0), "{}", stderr(&proved));
+    assert!(stdout(&proved).starts_with("Optimal"), "{}", stdout(&proved));
+    let fresh = stdout(&run(&["simulate", "pendulum", &saved, "--fresh", "5"]));
+    assert!(fresh.contains("return, mean"), "{fresh}");
+}
+
+const PROGRAM: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        reply = dict(type="hello", protocol=1, name="hill", observations=["x"], come_back="reset", verdicts=True,
+                     rewards=True, actions=[dict(name="left", value=-1), dict(name="right", value=1)])
+    elif message["type"] == "reset":
+        x = message["initial"][0]
+        reply = dict(observation=[x], verdict="running")
+    else:
+        x += 2 * message["action"] - 1
+        reply = dict(observation=[x], verdict="violated" if abs(x) > 6 else "running", reward=REWARD)
+    print(json.dumps(reply), flush=True)
+"#;
+
+fn program(reward: &str, objective: &str) -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("hill.py"), PROGRAM.replace("REWARD", reward)).expect("written");
+    let problem = format!(
+        "[system]\ncommand = [\"python3\", \"hill.py\"]\n[predicates]\nx = {{ low = -6, high = 6, step = 1 }}\n\
+         [initial]\nstates = [[0], [3]]\n[tree]\ndepth = 2\n[objective]\nkind = \"return\"\nhorizon = 8\n{objective}"
+    );
+    fs::write(folder.path().join("hill.toml"), problem).expect("written");
+    folder
+}
+
+#[test]
+fn a_program_may_give_rewards() {
+    // Best is to stay around the top: 4, 5, 4, 5, …
+    let folder = program("-abs(x - 4.5)", "over = \"sum\"\nrewards = [-20, 0]\n");
+    let problem = folder.path().join("hill.toml");
+    let result = solved(&[problem.to_str().unwrap()]);
+    assert_eq!(result["value"], json!(-(3.5 + 2.5 + 1.5 + 5.0 * 0.5) - 8.0 * 0.5));
+    assert_eq!(result["problem"]["rewards"]["high"], json!(0.0));
+
+    let wrong = [
+        ("-abs(x - 4.5)", "rewards = [-1, 0]\n", "according to the problem's bounds it is from -1 to 0"),
+        ("None", "", "gave no reward at step 1"),
+        ("float('nan')", "", "JSON has no NaN"),
+    ];
+    for (reward, objective, expected) in wrong {
+        let folder = program(reward, objective);
+        let output = run(&["solve", folder.path().join("hill.toml").to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1), "{reward}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{reward}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let cases: [(&[&str], &str); 9] = [
+        (&["thermostat", "--objective", "return"], "thermostat gives no rewards"),
+        (&["cartpole", "--discount", "0.9"], "are for `return`, not for `survive`"),
+        (&["cartpole", "--objective", "return", "--discount", "1.5"], "the discount is 1.5"),
+        (&["cartpole", "--share", "50%"], "the objective `reach`"),
+        (&["mountain-car", "--share", "0%"], "it must be above 0"),
+        (&["mountain-car", "--weights", "1,2"], "2 weights for 1 initial states"),
+        (&["cartpole", "--objective", "return", "--rewards", "1,0"], "the least and the largest"),
+        (&["cartpole", "--over", "mean", "--certificate", "x"], "from the worst initial state only"),
+        (&["cartpole", "--over", "mean", "--engine", "backtracking"], "use `behaviour`"),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(&[&["solve"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+    }
+}
