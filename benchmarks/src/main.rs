@@ -12,6 +12,7 @@ mod growth;
 mod instances;
 mod machine;
 mod measure;
+mod objectives;
 mod output;
 mod paper;
 mod report;
@@ -41,6 +42,8 @@ enum Benchmark {
     Growth(growth::Arguments),
     /// What a step of a foreign system costs beside its own work.
     Blackbox(blackbox::Arguments),
+    /// Returns, means and shares.
+    Objectives(objectives::Arguments),
     /// One thread against several.
     Threads(threads::Arguments),
     /// One search; the others run it as a process that they can kill.
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Benchmark::Depth4(arguments) => depth4::run(&arguments),
         Benchmark::Growth(arguments) => growth::run(&arguments),
         Benchmark::Blackbox(arguments) => blackbox::run(&arguments),
+        Benchmark::Objectives(arguments) => objectives::run(&arguments),
         Benchmark::Threads(arguments) => threads::run(&arguments),
         Benchmark::One(arguments) => child::run(&arguments),
     };
