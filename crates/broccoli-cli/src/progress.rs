@@ -409,7 +409,8 @@ mod tests {
 
     #[test]
     fn gaps() {
-        let gap = |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap(reach);
+        let gap =
+            |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap(Objective::reach(100));
         assert_eq!([gap(100, 93), gap(100, 107), gap(0, 0)], [Some(0.07), Some(0.07), Some(0.0)]);
     }
 }
