@@ -5,8 +5,10 @@ mod common;
 use common::{json, run, transcript};
 use insta::assert_snapshot;
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 9] = [
     "acrobot",
+    "boost-converter",
+    "bouncing-ball",
     "cartpole",
     "cruise-control",
     "mountain-car",

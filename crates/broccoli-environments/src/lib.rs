@@ -19,6 +19,8 @@
 
 mod acrobot;
 mod actions;
+mod boost_converter;
+mod bouncing_ball;
 mod cartpole;
 mod cruise_control;
 mod environment;
@@ -30,6 +32,8 @@ mod thermostat;
 
 pub use acrobot::ACROBOT;
 pub use actions::{ActionError, ActionSpace, Variant};
+pub use boost_converter::BOOST_CONVERTER;
+pub use bouncing_ball::BOUNCING_BALL;
 pub use cartpole::CARTPOLE;
 pub use cruise_control::CRUISE_CONTROL;
 pub use environment::{ActionInfo, DimensionInfo, Environment, RewardInfo, StartInfo};
@@ -40,8 +44,17 @@ pub use simulator::MAX_SEED;
 pub use thermostat::THERMOSTAT;
 
 /// Every environment, by name.
-pub static ALL: [&Environment; 7] =
-    [&ACROBOT, &CARTPOLE, &CRUISE_CONTROL, &MOUNTAIN_CAR, &MOUNTAIN_CAR_CONTINUOUS, &PENDULUM, &THERMOSTAT];
+pub static ALL: [&Environment; 9] = [
+    &ACROBOT,
+    &BOOST_CONVERTER,
+    &BOUNCING_BALL,
+    &CARTPOLE,
+    &CRUISE_CONTROL,
+    &MOUNTAIN_CAR,
+    &MOUNTAIN_CAR_CONTINUOUS,
+    &PENDULUM,
+    &THERMOSTAT,
+];
 
 /// No environment has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use broccoli_core::problem::{ComeBack, InitialState, System, SystemFactory, Verdict};
 use broccoli_environments::{
-    ACROBOT, ALL, ActionError, ActionSpace, CARTPOLE, CRUISE_CONTROL, Environment, MOUNTAIN_CAR,
-    MOUNTAIN_CAR_CONTINUOUS, PENDULUM, THERMOSTAT, Variant, find,
+    ACROBOT, ALL, ActionError, ActionSpace, BOOST_CONVERTER, BOUNCING_BALL, CARTPOLE, CRUISE_CONTROL,
+    Environment, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, PENDULUM, THERMOSTAT, Variant, find,
 };
 
 /// A small generator, so that sequences of actions are random but the same in every run (SplitMix64).
@@ -472,4 +472,68 @@ fn cruise_control_moves_both_cars() {
     let verdict = |distance| verdict_at_reset(&CRUISE_CONTROL, &[distance, 1.0, 1.0, 0.0]);
     assert_eq!([5.0, 60.0].map(verdict), [Verdict::Running; 2]);
     assert_eq!([4.9, 60.1].map(verdict), [Verdict::Violated; 2]);
+}
+
+#[test]
+fn bouncing_ball_flies_bounces_and_is_hit() {
+    let after = |state: [f64; 2], action: usize| {
+        let mut system = system(&BOUNCING_BALL);
+        let mut seen = [0.0; 2];
+        system.reset(&InitialState::new(state), &mut seen).expect("the initial state fits");
+        let verdict = system.step(action, &mut seen).expect("a built-in system goes on").verdict;
+        (seen, verdict)
+    };
+    let close = |a: [f64; 2], b: [f64; 2]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    // Free flight, at the top of it and below the reach of the bat.
+    assert!(close(after([8.0, 0.0], 0).0, [8.0 - 0.04905, -0.981]));
+    assert_eq!(after([3.9, 5.0], 1), after([3.9, 5.0], 0), "the bat does not reach below 4 m");
+    assert_eq!(after([6.0, -4.0], 1), after([6.0, -4.0], 0), "nor a ball that is as fast");
+    // A hit: a falling ball falls at 4 m/s, a rising one turns round.
+    assert_eq!(after([6.0, -1.0], 1), after([6.0, -4.0], 0));
+    assert_eq!(after([6.0, 2.0], 1), after([6.0, -(0.95 * 2.0) - 4.0], 0));
+    // 10 m/s at the floor after 0.05 s leave 9.1 m/s, and 0.05 s to rise.
+    let height = 0.05 * 9.5095 + 0.5 * 9.81 * 0.05 * 0.05;
+    let speed = (9.5095_f64.powi(2) + 2.0 * 9.81 * height).sqrt();
+    let rising = [0.05 * (0.91 * speed) - 0.5 * 9.81 * 0.05 * 0.05, 0.91 * speed - 9.81 * 0.05];
+    let (bounced, verdict) = after([height, -9.5095], 0);
+    assert!(close(bounced, rising) && verdict == Verdict::Running, "{bounced:?}");
+    // It bursts above 15 m/s, and rests if it would leave the floor slower than 1 m/s.
+    assert_eq!(after([0.01, -14.98], 0).1, Verdict::Running);
+    assert_eq!(after([0.01, -15.0], 0), ([0.0, 0.0], Verdict::Violated));
+    assert_eq!(after([0.01, -0.9], 0), ([0.0, 0.0], Verdict::Violated));
+    // Left alone it rests at last; hit whenever possible it bursts.
+    for (action, most) in [(0, 300), (1, 300)] {
+        let rests = states(&BOUNCING_BALL, &vec![action; most]).iter().any(|state| state[..] == [0.0, 0.0]);
+        assert!(rests, "{action}");
+    }
+}
+
+#[test]
+fn boost_converter_follows_the_solution_of_its_equations() {
+    let derivative = |[i, v]: [f64; 2], closed: bool| {
+        let (capacity, inductance, r_c, r_l) = (70.0, 3.0, 0.005, 0.05);
+        let k = 1.0 / (1.0 + r_c);
+        if closed {
+            [(1.0 - r_l * i) / inductance, -v * k / capacity]
+        } else {
+            [(1.0 - (r_l + k * r_c) * i - k * v) / inductance, (k * i - k * v) / capacity]
+        }
+    };
+    let actions = [1, 0, 0, 1, 0];
+    let mut state = [1.35, 1.13];
+    for (seen, &action) in states(&BOOST_CONVERTER, &actions).iter().zip(&actions) {
+        // The midpoint rule in many small steps.
+        let step = 1e-4;
+        for _ in 0..5_000 {
+            let [di, dv] = derivative(state, action == 1);
+            let middle = [state[0] + 0.5 * step * di, state[1] + 0.5 * step * dv];
+            let [di, dv] = derivative(middle, action == 1);
+            state = [state[0] + step * di, state[1] + step * dv];
+        }
+        assert!(seen.iter().zip(state).all(|(a, b)| (a - b).abs() < 1e-9), "{seen:?} {state:?}");
+    }
+    let verdict = |i, v| verdict_at_reset(&BOOST_CONVERTER, &[i, v]);
+    assert_eq!([verdict(1.15, 1.09), verdict(1.55, 1.17)], [Verdict::Running; 2]);
+    let outside = [(1.14, 1.1), (1.56, 1.1), (1.3, 1.08), (1.3, 1.18)].map(|(i, v)| verdict(i, v));
+    assert_eq!(outside, [Verdict::Violated; 4]);
 }
