@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use broccoli_core::problem::Problem;
 use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
-use broccoli_export::text;
+use broccoli_export::{stages, text};
 use broccoli_problem::Target;
 use clap::Args;
 
@@ -40,7 +40,7 @@ impl AnswerOptions {
         searched: Searched,
         command: Vec<String>,
     ) -> Done {
-        let Searched { found, seconds, threads, explanation, history, certified } = searched;
+        let Searched { found, seconds, threads, explanation, history, stages, certified } = searched;
         let (result, summary) = match &found {
             Ok(outcome) => {
                 let why = explanation.as_ref().map(|why| text::explanation(problem, why));
@@ -53,7 +53,8 @@ impl AnswerOptions {
                 (result, text::failure(problem, failure, seconds))
             }
         };
-        let result = ResultJson { history, command, threads: Some(threads), ..result };
+        let summary = summary + &stages::text(&stages);
+        let result = ResultJson { history, command, threads: Some(threads), stages, ..result };
         if self.json {
             output::print_json(&result)?;
         } else {

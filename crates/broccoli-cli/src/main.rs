@@ -21,6 +21,7 @@ mod output;
 mod problem;
 mod progress;
 mod prove;
+mod refine;
 mod report;
 mod resume;
 mod running;

@@ -41,14 +41,23 @@ pub struct Known {
     /// Value and size of the best tree.
     best: Option<(u64, u64)>,
     bound: Option<u64>,
+    /// When the first of several searches began, the queries of those before, and which one this is.
+    started: Instant,
+    queries: u64,
+    grid: Option<usize>,
 }
 
 impl Known {
     pub fn new(problem: &Problem, limit: Option<Duration>, resumed: Option<&Checkpoint>) -> Self {
         // The bound that needs no proof is not worth a word.
         let bound = resumed.map(Checkpoint::bound).filter(|&bound| bound != problem.perfect());
-        let objective = problem.objective();
-        Known { objective, limit, best: resumed.and_then(Checkpoint::best), bound }
+        let (objective, best) = (problem.objective(), resumed.and_then(Checkpoint::best));
+        Known { objective, limit, best, bound, started: Instant::now(), queries: 0, grid: None }
+    }
+
+    /// The same after other searches of the same command, which began at `started`.
+    pub fn after(self, started: Instant, queries: u64, grid: Option<usize>) -> Self {
+        Known { started, queries, grid, ..self }
     }
 }
 
@@ -61,6 +70,9 @@ struct Seen {
     /// The size searched, or, of engines that search all sizes at once, how long the traces are;
     /// whichever was said last.
     stage: Mutex<Option<Stage>>,
+    /// Which of several grids is searched.
+    grid: Option<usize>,
+    queries_before: u64,
     trees: AtomicU64,
     queries: AtomicU64,
     /// The share of the walk that is done, if it is known, as the bits of a float.
@@ -95,6 +107,9 @@ struct EventJson {
     gap: Option<f64>,
     /// The share of the walk that is done: an estimate.
     share: Option<f64>,
+    /// Which of several grids is searched, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grid: Option<usize>,
 }
 
 fn shown(objective: Objective, value: u64) -> String {
@@ -130,14 +145,16 @@ impl Answer {
 
 impl Seen {
     fn new(known: Known) -> Self {
-        let Known { objective, limit, best, bound } = known;
+        let Known { objective, limit, best, bound, started, queries, grid } = known;
         Seen {
-            started: Instant::now(),
+            started,
             limit,
             objective,
+            grid,
+            queries_before: queries,
             stage: Mutex::default(),
             trees: AtomicU64::new(0),
-            queries: AtomicU64::new(0),
+            queries: AtomicU64::new(queries),
             share: AtomicU64::new(f64::NAN.to_bits()),
             answer: Mutex::new(Answer { best, bound }),
         }
@@ -158,6 +175,7 @@ impl Seen {
         let rate = rate.map(|rate| format!(", {}/s", short(rate)));
         let mut parts =
             vec![clock(seconds) + &limit.unwrap_or_default(), queries + &rate.unwrap_or_default()];
+        parts.extend(self.grid.map(|grid| format!("grid {grid}")));
         parts.extend(self.share().map(walked));
         match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Stage::Size(size)) => parts.push(format!("trees of size {size}")),
@@ -183,6 +201,7 @@ impl Seen {
             bound: answer.bound.and_then(|bound| self.objective.shown(bound)),
             gap: answer.gap(self.objective),
             share: self.share(),
+            grid: self.grid,
         });
         if let Ok(line) = line {
             note(format_args!("{line}"));
@@ -263,7 +282,8 @@ impl Observer for Progress {
         let name = match event {
             Event::Considered(statistics) => {
                 self.seen.trees.store(statistics.trees, Relaxed);
-                self.seen.queries.store(statistics.queries + statistics.queries_canonical, Relaxed);
+                let queries = statistics.queries + statistics.queries_canonical;
+                self.seen.queries.store(self.seen.queries_before + queries, Relaxed);
                 return;
             }
             Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),
@@ -364,8 +384,12 @@ fn clock(seconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn known(objective: Objective, limit: Option<Duration>) -> Known {
+        Known { objective, limit, best: None, bound: None, started: Instant::now(), queries: 0, grid: None }
+    }
+
     fn seen(objective: Objective, limit: Option<Duration>) -> Seen {
-        Seen::new(Known { objective, limit, best: None, bound: None })
+        Seen::new(known(objective, limit))
     }
 
     #[test]
@@ -395,6 +419,8 @@ mod tests {
         assert_eq!(Answer { best: None, bound: Some(75) }.line(reach), "no tree yet, proved: at least 75");
         let seen = seen(reach, None);
         assert_eq!(seen.work(0.2, None), "0.2 s | 0 queries");
+        let later = Seen::new(known(reach, None).after(Instant::now(), 7_000, Some(2)));
+        assert_eq!(later.work(0.2, None), "0.2 s | 7,000 queries | grid 2");
         *seen.stage.lock().unwrap() = Some(Stage::Size(3));
         seen.trees.store(1_234_567_890, Relaxed);
         assert_eq!(seen.work(3.0, None), "3.0 s | 0 queries | trees of size 3 | 1.2G trees");

@@ -10,10 +10,11 @@ use broccoli_blackbox::Watch;
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{
     Checkpoint, Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Statistics,
-    Status, StopReason, explain,
+    Status, Stop, StopReason, explain,
 };
 use broccoli_core::tree::Tree;
 use broccoli_export::history::{History, Moment};
+use broccoli_export::stages::StageJson;
 use broccoli_problem::Target;
 use clap::Args;
 
@@ -103,8 +104,43 @@ pub struct Searched {
     pub explanation: Option<Explanation>,
     /// When better trees were found and bounds proved.
     pub history: Vec<Moment>,
+    /// The searches on coarser grids and the last one, if there were several.
+    pub stages: Vec<StageJson>,
     /// Whether the certificate, if there is to be one, was written.
     pub certified: Result<(), Complaint>,
+}
+
+/// What several searches of one command share: their limits are for all of them together.
+pub struct Session {
+    started: Instant,
+    stopper: Option<Stopper>,
+    /// Those of the searches before.
+    queries: u64,
+    /// Which of several searches is next, from 1; none if there is one only.
+    stage: Option<usize>,
+}
+
+impl Session {
+    /// One search.
+    pub fn new() -> Self {
+        Session { started: Instant::now(), stopper: None, queries: 0, stage: None }
+    }
+
+    /// The first of several searches.
+    pub fn of_stages() -> Self {
+        Session { stage: Some(1), ..Session::new() }
+    }
+
+    /// Counts a search that has ended.
+    fn end_stage(&mut self, statistics: &Statistics) {
+        self.queries += statistics.queries + statistics.queries_canonical + statistics.replayed;
+        self.stage = self.stage.map(|stage| stage + 1);
+    }
+
+    /// Why no other search should begin.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.stopper.as_ref().and_then(Stop::reason)
+    }
 }
 
 impl RunOptions {
@@ -113,25 +149,46 @@ impl RunOptions {
         &self,
         target: &Target,
         problem: &Problem,
+        plan: Plan,
+        kept: Option<Kept>,
+    ) -> Result<Searched, SearchError> {
+        self.run_in(&mut Session::new(), target, problem, plan, kept)
+    }
+
+    /// Whether the first tree is enough.
+    pub fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// Runs one of the searches of a session.
+    pub fn run_in(
+        &self,
+        session: &mut Session,
+        target: &Target,
+        problem: &Problem,
         mut plan: Plan,
         kept: Option<Kept>,
     ) -> Result<Searched, SearchError> {
         let asked = &target.search;
         let time_limit = self.time_limit.or(asked.time_limit);
         let factory = Watch::new(&*target.factory, &target.name);
-        let started = Instant::now();
+        let started = session.started;
         let earlier = kept.as_ref().map_or(0.0, |kept| kept.about.seconds);
         let clock = move || earlier + started.elapsed().as_secs_f64();
         let moments = kept.as_ref().map_or_else(Vec::new, |kept| kept.about.history.clone());
         let history = RefCell::new(History::new(problem.objective(), Box::new(clock) as _).after(moments));
-        let known = Known::new(problem, time_limit, plan.resumed.as_ref());
+        let known = Known::new(problem, time_limit, plan.resumed.as_ref()).after(
+            started,
+            session.queries,
+            session.stage,
+        );
         let threads = self.threads();
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
         let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
-            search = search.query_limit(queries);
+            search = search.query_limit(queries.saturating_sub(session.queries));
         }
         if self.first || asked.first {
             search = search.first();
@@ -149,9 +206,15 @@ impl RunOptions {
         if let Some(certificate) = &certificate {
             search = search.witness(certificate.witness());
         }
-        let stopper = Stopper::new(time_limit, self.memory_limit)?;
+        let is_begun = session.stopper.is_some();
+        let stopper = match session.stopper.take() {
+            Some(stopper) => stopper,
+            None => Stopper::new(time_limit, self.memory_limit)?,
+        };
+        let stopper = &*session.stopper.insert(stopper);
         if target.is_foreign
             && !self.no_check
+            && !is_begun
             && let Err(error) = short_check(target, problem)
         {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
@@ -161,6 +224,7 @@ impl RunOptions {
                 threads: threads.get(),
                 explanation: None,
                 history: history.into_inner().into_moments(),
+                stages: Vec::new(),
                 certified: Ok(()),
             });
         }
@@ -177,7 +241,7 @@ impl RunOptions {
                 progress.notify(event);
             }
         };
-        let found = search.observer(&mut observer).stop(&stopper).run();
+        let found = search.observer(&mut observer).stop(stopper).run();
         let seconds = clock();
         let explanation = match &found {
             Ok(Outcome { status: Status::Infeasible, statistics, .. })
@@ -185,7 +249,7 @@ impl RunOptions {
             {
                 // Some more than the search took, but not less than is soon done.
                 let queries = statistics.queries.saturating_mul(2).max(10_000);
-                Some(explain(problem, &factory, queries, Some(&stopper)))
+                Some(explain(problem, &factory, queries, Some(stopper)))
             }
             _ => None,
         };
@@ -198,7 +262,12 @@ impl RunOptions {
             keeper.end(found.as_ref().is_ok_and(|outcome| is_answer(outcome.status)));
         }
         let history = history.into_inner().into_moments();
-        Ok(Searched { found, seconds, threads: threads.get(), explanation, history, certified })
+        session.end_stage(match &found {
+            Ok(outcome) => &outcome.statistics,
+            Err(failure) => &failure.statistics,
+        });
+        let stages = Vec::new();
+        Ok(Searched { found, seconds, threads: threads.get(), explanation, history, stages, certified })
     }
 
     pub fn has_cache(&self) -> bool {

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::certificate::{CertificateFile, CertificateOptions};
 use crate::complaint::Complaint;
 use crate::numbers::fraction;
-use crate::running::{Kept, Plan, RunOptions, SearchError, Searched};
+use crate::running::{Kept, Plan, RunOptions, SearchError, Searched, Session};
 
 /// The options about the search.
 #[derive(Debug, Args)]
@@ -79,6 +79,19 @@ impl SearchOptions {
         kept: Option<Kept>,
         certificate: Option<CertificateFile>,
     ) -> Result<Searched, SearchError> {
+        self.run_in(&mut Session::new(), target, problem, start, kept, certificate)
+    }
+
+    /// The same as one of the searches of a session.
+    pub fn run_in(
+        &self,
+        session: &mut Session,
+        target: &Target,
+        problem: &Problem,
+        start: Option<Tree>,
+        kept: Option<Kept>,
+        certificate: Option<CertificateFile>,
+    ) -> Result<Searched, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
         if let Some(engine @ Engine::Backtracking { .. }) = engine
@@ -98,7 +111,12 @@ impl SearchOptions {
             resumed: None,
             certificate,
         };
-        self.run.run(target, problem, plan, kept)
+        self.run.run_in(session, target, problem, plan, kept)
+    }
+
+    /// Whether the first tree is enough.
+    pub fn is_first(&self, target: &Target) -> bool {
+        self.run.is_first() || target.search.first
     }
 
     /// The engine that was asked for; none leaves the choice to the library.

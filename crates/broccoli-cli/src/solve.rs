@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use broccoli_core::search::Engine;
 use broccoli_export::json::ProblemJson;
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
@@ -13,8 +14,9 @@ use crate::certificate::CertificateOptions;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
-use crate::numbers::time_span;
+use crate::numbers::{time_span, whole};
 use crate::problem::ProblemOptions;
+use crate::refine;
 use crate::report;
 use crate::running::{Kept, SearchError};
 use crate::searching::SearchOptions;
@@ -43,6 +45,12 @@ pub struct Solve {
     #[arg(long, value_name = "TREE.json")]
     start: Option<PathBuf>,
 
+    /// Then add thresholds halfway around those that the tree uses and solve again, STAGES times at most or
+    /// until the tree gets no better; the answer is proved for the last grid [STAGES: 3 if not given]
+    #[arg(long, value_name = "STAGES", num_args = 0..=1, require_equals = true, default_missing_value = "3",
+          value_parser = whole::<usize>(1..=MOST_STAGES))]
+    refine: Option<usize>,
+
     /// Keep the search in this file, to `broccoli resume` it; removed when there is an answer
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -59,6 +67,9 @@ pub struct Solve {
     answer: AnswerOptions,
 }
 
+/// The most finer grids that can be asked for: halving has come to its end by then.
+const MOST_STAGES: u64 = 100;
+
 const EXAMPLES: &str = "\
 Examples:
   broccoli solve cartpole
@@ -72,6 +83,7 @@ Examples:
   broccoli solve pendulum --samples 100 --seed 7 --thresholds 9 --json
   broccoli solve pendulum --depth 3 --time-limit 30s --gap 5%
   broccoli solve mountain-car --depth 4 --checkpoint search.ckpt --time-limit 1h
+  broccoli solve mountain-car --thresholds 9 --refine
   broccoli solve cartpole --save best.json --report best.html
   broccoli solve pendulum --certificate pendulum.proof
   broccoli solve plant.toml --depth 3
@@ -93,20 +105,36 @@ impl Solve {
             None => None,
         };
         self.search.check_certificate(&self.certificate, &target, &problem)?;
+        if let Some(stages) = self.refine {
+            self.check_refine(&target)?;
+            let refined = refine::run(&self.search, &mut target, problem, start, stages);
+            let (problem, searched) = refined.map_err(|error| complaint(error, file))?;
+            return self.answer.tell(&target, system, &problem, searched, report::command());
+        }
         let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
         let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &json)).transpose()?;
         let certificate = self.certificate.begin(&json)?;
-        let searched =
-            self.search.run(&target, &problem, start, kept, certificate).map_err(|error| {
-                match (error, file) {
-                    (SearchError::Start(error), Some(file)) => file
-                        .complaint(format!("it cannot be started from: {error}"))
-                        .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
-                    (SearchError::Start(error), None) => Complaint::input(error.to_string()),
-                    (SearchError::Options(complaint), _) => complaint,
-                }
-            })?;
+        let searched = self.search.run(&target, &problem, start, kept, certificate);
+        let searched = searched.map_err(|error| complaint(error, file))?;
         self.answer.tell(&target, system, &problem, searched, report::command())
+    }
+
+    /// Refuses what makes no sense for several searches.
+    fn check_refine(&self, target: &Target) -> Result<(), Complaint> {
+        let several = "--refine makes several searches";
+        if self.checkpoint.is_some() {
+            return Err(Complaint::input(format!("{several}, and --checkpoint keeps one"))
+                .help("--save the result: `broccoli solve --start` and --refine go on from its tree"));
+        }
+        if self.certificate.is_wanted() {
+            return Err(Complaint::input(format!("{several}, and --certificate is about one"))
+                .help("--save the result and certify its last grid, whose thresholds are in it"));
+        }
+        if self.search.is_first(target) {
+            return Err(Complaint::input(format!("{several}, each from the tree of the one before"))
+                .help("--first would end them all with the first tree: leave out one of the two"));
+        }
+        Ok(())
     }
 
     /// Where the search is kept, with all that it takes to run it again.
@@ -120,5 +148,16 @@ impl Solve {
             certificate: None,
         };
         Ok(Kept { file, interval: self.checkpoint_interval, about })
+    }
+}
+
+/// Why a search could not be run; a tree to start from came from `file`.
+fn complaint(error: SearchError, file: Option<TreeFile<'_>>) -> Complaint {
+    match (error, file) {
+        (SearchError::Start(error), Some(file)) => file
+            .complaint(format!("it cannot be started from: {error}"))
+            .help("`broccoli simulate` or `broccoli prove` tells what the tree is worth"),
+        (SearchError::Start(error), None) => Complaint::input(error.to_string()),
+        (SearchError::Options(complaint), _) => complaint,
     }
 }

@@ -11,6 +11,7 @@ use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
 
 use crate::history::Moment;
+use crate::stages::StageJson;
 
 /// The version of the format that is written and read here.
 pub const VERSION: u32 = 1;
@@ -411,6 +412,10 @@ pub struct ResultJson {
     /// Which initial states are to blame, if there are several and the status is `Infeasible`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infeasible: Option<InfeasibleJson>,
+    /// The searches on coarser grids and, last, this one, if it was refined; the counts above are those of
+    /// all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageJson>,
     /// What the search did, in more detail.
     #[serde(default)]
     pub statistics: StatisticsJson,
@@ -480,6 +485,7 @@ impl ResultJson {
             threads: None,
             stopped_by: None,
             infeasible: None,
+            stages: Vec::new(),
             statistics: statistics.into(),
             history: Vec::new(),
             command: Vec::new(),

@@ -36,6 +36,7 @@ pub mod proof;
 pub mod report;
 pub mod saved;
 pub mod simulation;
+pub mod stages;
 pub mod text;
 pub mod worth;
 

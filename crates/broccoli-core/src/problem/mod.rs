@@ -5,6 +5,7 @@
 mod batch;
 pub(crate) mod cache;
 mod cached;
+mod finer;
 mod initial;
 mod instance;
 mod limits;

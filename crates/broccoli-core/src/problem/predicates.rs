@@ -275,7 +275,7 @@ fn evenly_spaced(all: Vec<f64>, what: String, low: f64, high: f64) -> Result<Thr
 
 /// Rounds to 12 decimal digits relative to the larger end of the range, through the decimal form, so
 /// that the result is the double nearest to a short decimal number.
-fn round_to_grid(value: f64, low: f64, high: f64) -> f64 {
+pub(super) fn round_to_grid(value: f64, low: f64, high: f64) -> f64 {
     let exponent = decimal_exponent(low.abs().max(high.abs()));
     let decimals = GRID_DIGITS - 1 - exponent;
     let rounded = match usize::try_from(decimals) {

@@ -92,6 +92,21 @@ impl Tree {
         }
     }
 
+    /// The predicates, each a dimension and a threshold, in preorder.
+    ///
+    /// ```
+    /// use broccoli_core::tree::Tree;
+    /// let tree = Tree::node(1, 0.5, Tree::node(0, 2.0, Tree::Leaf(0), Tree::Leaf(1)), Tree::Leaf(0));
+    /// assert_eq!(tree.predicates(), [(1, 0.5), (0, 2.0)]);
+    /// ```
+    pub fn predicates(&self) -> Vec<(usize, f64)> {
+        let Tree::Node { dimension, threshold, yes, no } = self else { return Vec::new() };
+        let mut all = vec![(*dimension, *threshold)];
+        all.extend(yes.predicates());
+        all.extend(no.predicates());
+        all
+    }
+
     /// The number of predicate nodes.
     pub fn size(&self) -> u64 {
         match self {
