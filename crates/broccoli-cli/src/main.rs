@@ -31,6 +31,7 @@ mod simulate;
 mod solve;
 mod starts;
 mod stopper;
+mod suggest;
 mod target;
 mod verify;
 
@@ -61,6 +62,7 @@ Examples:
   broccoli report best.json -o report.html
   broccoli init plant.toml --subprocess      a simulator of your own to start from
   broccoli check plant.toml                  does it keep its promises?
+  broccoli suggest plant.toml                thresholds to begin with, and what they cost
   broccoli solve plant.toml";
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +75,7 @@ enum Command {
     Export(export::Export),
     Report(report::Report),
     Check(check::Check),
+    Suggest(suggest::Suggest),
     Init(init::Init),
     Environments(environments::Environments),
 }
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Export(export) => export.run(),
         Command::Report(report) => report.run(),
         Command::Check(check) => check.run(),
+        Command::Suggest(suggest) => suggest.run(),
         Command::Init(init) => init.run(),
         Command::Environments(environments) => environments.run(),
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use broccoli_blackbox::check::{Broken, Effort, Promise, check};
 use broccoli_core::problem::{Action, Problem, RunError, SystemError};
 use broccoli_export::json::{JudgeJson, PluginJson, ProblemJson, SubprocessJson, SystemJson};
-use broccoli_problem::{ProblemFile, SystemSource, Target};
+use broccoli_problem::{Diagnosis, ProblemFile, SystemSource, Target};
 
 use crate::complaint::Complaint;
 use crate::environments::find;
@@ -17,6 +17,14 @@ fn is_file(name: &str) -> bool {
 
 /// The target with this name, its system started, and what to write about the system into results.
 pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
+    resolve_by(name, ProblemFile::open)
+}
+
+/// The same, where a problem file is opened in this way.
+pub fn resolve_by(
+    name: &str,
+    open: impl Fn(&ProblemFile) -> Result<Target, Diagnosis>,
+) -> Result<(Target, SystemJson), Complaint> {
     if !is_file(name) {
         let environment = find(name).map_err(|complaint| {
             if Path::new(name).is_file() {
@@ -35,7 +43,7 @@ pub fn resolve(name: &str) -> Result<(Target, SystemJson), Complaint> {
             complaint.help(format!("`broccoli init {name}` writes one"))
         }
     })?;
-    let target = file.open().map_err(|diagnosis| Complaint::diagnosis(&diagnosis))?;
+    let target = open(&file).map_err(|diagnosis| Complaint::diagnosis(&diagnosis))?;
     let system = described(system_json(&file), &target);
     Ok((target, system))
 }

@@ -244,3 +244,18 @@ fn make_executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the program is executable");
 }
+
+#[test]
+fn suggest_fails_like_solve() {
+    for mode in ["crash", "nan", "error", "garbage"] {
+        // Within the short check, and behind it.
+        for fault_at in [3, 1_500] {
+            let output = broccoli(&folder(mode, fault_at), "suggest", &["--json"]);
+            let said = stderr(&output);
+            assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{mode}: {said}");
+            assert!(said.starts_with("error: "), "{mode}: {said}");
+        }
+    }
+    let output = broccoli(&folder("quits", 0), "suggest", &[]);
+    assert_eq!(output.status.code(), Some(2), "as solve and check");
+}

@@ -85,6 +85,6 @@ fn judge(judge: &JudgeJson) -> impl Iterator<Item = String> {
 }
 
 /// Strings, numbers and lists are written in TOML as in JSON.
-fn literal(value: &(impl serde::Serialize + ?Sized)) -> String {
+pub fn literal(value: &(impl serde::Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -21,6 +21,16 @@ impl ProblemFile {
     /// # Errors
     /// When the system cannot be started, or the file and the system do not fit together.
     pub fn open(&self) -> Result<Target, Diagnosis> {
+        let target = self.open_without_predicates()?;
+        self.check_predicates(&target).map_err(|flaw| self.diagnosis(flaw))?;
+        Ok(target)
+    }
+
+    /// The same for a file that may have no predicates yet.
+    ///
+    /// # Errors
+    /// As those of [`ProblemFile::open`].
+    pub fn open_without_predicates(&self) -> Result<Target, Diagnosis> {
         let failed =
             |what: String| self.diagnosis(Flaw::new(self.system_place.clone(), what).label("this system"));
         let mut target = match self.system() {
@@ -85,6 +95,20 @@ impl ProblemFile {
         Ok(Target::foreign(description, Arc::new(judged)))
     }
 
+    /// Refuses a file without thresholds, unless its trees are to be leaves.
+    fn check_predicates(&self, target: &Target) -> Result<(), Flaw> {
+        if target.depth == 0 || target.dimensions.iter().any(|d| !d.thresholds.is_empty()) {
+            return Ok(());
+        }
+        let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
+        let flaw = Flaw::new(self.predicates_place.clone().unwrap_or(0..0), "no dimension has a predicate")
+            .label("[predicates] is empty or missing");
+        Err(flaw.help(format!(
+            "give thresholds to at least one of: {}; `broccoli suggest` proposes some",
+            names.join(", ")
+        )))
+    }
+
     /// Writes what the file says over the target.
     fn complete(&self, target: &mut Target) -> Result<(), Flaw> {
         for Feature { name, expression } in &self.features {
@@ -104,13 +128,6 @@ impl ProblemFile {
             };
             dimension.thresholds = predicates.thresholds.clone();
             dimension.range = predicates.range.or(dimension.range);
-        }
-        let nowhere = self.predicates_place.clone().unwrap_or(0..0);
-        if target.dimensions.iter().all(|d| d.thresholds.is_empty()) && self.depth != Some(0) {
-            let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
-            let flaw = Flaw::new(nowhere.clone(), "no dimension has a predicate")
-                .label("[predicates] is empty or missing");
-            return Err(flaw.help(format!("give thresholds to at least one of: {}", names.join(", "))));
         }
         if let Some(Placed { value: seeds, place }) = &self.seeds {
             if !target.is_foreign && target.noise() == 0.0 {
