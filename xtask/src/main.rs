@@ -8,6 +8,7 @@ mod bench;
 mod debian;
 mod exports;
 mod files;
+mod gallery;
 mod package;
 mod planted;
 mod promises;
@@ -20,10 +21,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
-
-use crate::workspace::{Workspace, run};
 
 /// Broccoli's chores.
 #[derive(Parser)]
@@ -37,23 +35,17 @@ struct Arguments {
 enum Chore {
     /// Set up what the tests need and run all of them.
     Test(test::Arguments),
-    /// Solve every problem of the gallery and compare the answers with the recorded ones.
-    Gallery,
+    /// Solve every problem of the gallery, the heavy ones too, and compare with what is recorded.
+    Gallery(gallery::Arguments),
     /// Run a benchmark, optimised: `cargo xtask bench paper --help`.
     #[command(disable_help_flag = true)]
     Bench(bench::Arguments),
 }
 
-fn gallery() -> Result<bool> {
-    let workspace = Workspace::find(false)?;
-    run(&mut workspace.cargo(["test", "--package", "broccoli-cli", "--test", "gallery"]))?;
-    Ok(true)
-}
-
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
-        Chore::Gallery => gallery(),
+        Chore::Gallery(arguments) => gallery::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
     };
     match done {
