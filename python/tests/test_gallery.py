@@ -15,8 +15,8 @@ FILES = sorted(GALLERY.glob("*.py"))
 def test_answer(path: Path) -> None:
     """The answer is in a comment, the picture in a file of the same name."""
     outcome = runpy.run_path(str(path))["outcome"]
-    recorded = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# Answer: ")]
-    assert recorded == [f"# Answer: {outcome.status}, value {outcome.value}, {outcome.size} predicates."]
+    answer = f"# Answer: {outcome.status}, value {outcome.value}, {outcome.size} predicates."
+    assert answer in path.read_text(encoding="utf-8").splitlines()
     picture = GALLERY / "trees" / f"{path.stem}.svg"
     assert picture.read_text(encoding="utf-8") == outcome.tree.to_svg(), f"python {path} {picture} writes it"
 
