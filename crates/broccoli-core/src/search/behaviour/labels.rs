@@ -1,11 +1,13 @@
-//! Which cells are labelled, and as which point: one look-up per step of the walk.
+//! Which cells are labelled, in the order in which they were: one look-up per step of the walk.
 //!
-//! A table with one entry per cell while that is small, else a hash table over the points on the
-//! path. Labels are taken back in the reverse order in which they were set, so that a slot of the
-//! hash table can simply be cleared: nothing that is still there was ever moved past it.
+//! A table with one entry per cell while that is small, else a hash table. Labels are taken back in the
+//! reverse order in which they were given, so that a slot of the hash table can simply be cleared: nothing
+//! that is still there was ever moved past it.
+
+use super::version_space::Cost;
 
 /// A cell's place in the table.
-pub(super) type Slot = usize;
+pub(super) type Slot = u32;
 
 /// The most cells for which the table has one entry each (16 MiB); and if it is one of many tables that are
 /// to stay small together (4 KiB).
@@ -13,12 +15,29 @@ const MOST_DENSE: usize = 1 << 22;
 const MOST_DENSE_OF_MANY: usize = 1 << 10;
 const EMPTY: u32 = 0;
 
+/// A label that was given to a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub(super) label: u16,
+    /// All trees of up to so many predicates that agree with the labels before agree with this one, too; so
+    /// it is no point of a version space of such trees.
+    pub(super) implied_within: Option<Cost>,
+    /// The points of the version space before it.
+    pub(super) points: u32,
+    /// The steps of its trace when it was given.
+    pub(super) steps: u64,
+}
+
 pub(super) struct Labels {
+    dimensions: usize,
     /// Dense: per dimension, by how much one rank moves the slot. Empty when hashed.
     strides: Vec<usize>,
-    /// Index of the point + 1; 0 for no label.
-    slots: Vec<u32>,
-    used: usize,
+    /// By slot, the index of the label + 1; 0 for no label.
+    table: Vec<u32>,
+    /// The labels in order, their cells and their slots.
+    given: Vec<Given>,
+    cells: Vec<u16>,
+    slots: Vec<Slot>,
 }
 
 impl Labels {
@@ -31,65 +50,90 @@ impl Labels {
             strides.push(cells.unwrap_or(0));
             cells = cells.and_then(|cells| cells.checked_mul(usize::from(count) + 1));
         }
-        match cells {
-            Some(cells) if cells <= most => Labels { strides, slots: vec![EMPTY; cells], used: 0 },
-            _ => Labels { strides: Vec::new(), slots: vec![EMPTY; 256], used: 0 },
-        }
-    }
-
-    /// The cell's slot, and the index of its point if it has one. `point` gives the cell of a point by its
-    /// index; it is asked only when the table is hashed.
-    #[inline(always)]
-    pub(super) fn find<'p>(&self, cell: &[u16], point: impl Fn(usize) -> &'p [u16]) -> (Slot, Option<u32>) {
-        if self.strides.is_empty() {
-            return self.find_hashed(cell, point);
-        }
-        let slot = self.strides.iter().zip(cell).map(|(stride, &rank)| stride * usize::from(rank)).sum();
-        (slot, self.slots[slot].checked_sub(1))
-    }
-
-    fn find_hashed<'p>(&self, cell: &[u16], point: impl Fn(usize) -> &'p [u16]) -> (Slot, Option<u32>) {
-        let mut slot = hash(cell) as usize & (self.slots.len() - 1);
-        loop {
-            let Some(index) = self.slots[slot].checked_sub(1) else { return (slot, None) };
-            if point(index as usize) == cell {
-                return (slot, Some(index));
-            }
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-    }
-
-    /// Labels a cell that has none. `index` is that of its point.
-    pub(super) fn set(&mut self, slot: Slot, index: usize) {
-        self.slots[slot] = index as u32 + 1;
-        self.used += 1;
-    }
-
-    /// Takes back a label; always the last one set.
-    pub(super) fn clear(&mut self, slot: Slot) {
-        self.slots[slot] = EMPTY;
-        self.used -= 1;
-    }
-
-    /// Whether the hash table is getting full and [`Labels::grow`] should be called before `set`.
-    pub(super) fn is_full(&self) -> bool {
-        self.strides.is_empty() && 2 * self.used >= self.slots.len()
-    }
-
-    /// Doubles the hash table. `points` are all labelled cells in the order in which they were set;
-    /// their new slots are returned in this order.
-    pub(super) fn grow<'p>(&mut self, points: impl Iterator<Item = &'p [u16]>) -> Vec<Slot> {
-        self.slots = vec![EMPTY; 2 * self.slots.len()];
-        let mask = self.slots.len() - 1;
-        let place = |(index, cell): (usize, &[u16])| {
-            let mut slot = hash(cell) as usize & mask;
-            while self.slots[slot] != EMPTY {
-                slot = (slot + 1) & mask;
-            }
-            self.slots[slot] = index as u32 + 1;
-            slot
+        let (strides, size) = match cells {
+            Some(cells) if cells <= most => (strides, cells),
+            _ => (Vec::new(), 256),
         };
-        points.enumerate().map(place).collect()
+        Labels {
+            dimensions: thresholds.len(),
+            strides,
+            table: vec![EMPTY; size],
+            given: Vec::new(),
+            cells: Vec::new(),
+            slots: Vec::new(),
+        }
+    }
+
+    /// How many cells are labelled.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.given.len()
+    }
+
+    /// A label by its index.
+    #[inline]
+    pub(super) fn given(&self, index: usize) -> &Given {
+        &self.given[index]
+    }
+
+    /// Its cell.
+    #[inline]
+    pub(super) fn cell(&self, index: usize) -> &[u16] {
+        &self.cells[index * self.dimensions..][..self.dimensions]
+    }
+
+    /// The cell's slot, and the index of its label if it has one.
+    #[inline(always)]
+    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u32>) {
+        if self.strides.is_empty() {
+            return self.find_hashed(cell);
+        }
+        let slot: usize =
+            self.strides.iter().zip(cell).map(|(stride, &rank)| stride * usize::from(rank)).sum();
+        (slot as Slot, self.table[slot].checked_sub(1))
+    }
+
+    fn find_hashed(&self, cell: &[u16]) -> (Slot, Option<u32>) {
+        let mask = self.table.len() - 1;
+        let mut slot = hash(cell) as usize & mask;
+        loop {
+            let Some(index) = self.table[slot].checked_sub(1) else { return (slot as Slot, None) };
+            if self.cell(index as usize) == cell {
+                return (slot as Slot, Some(index));
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Labels a cell that has none, and whose slot this is.
+    pub(super) fn push(&mut self, cell: &[u16], mut slot: Slot, given: Given) {
+        if self.strides.is_empty() && 2 * self.len() >= self.table.len() {
+            self.grow();
+            slot = self.find(cell).0;
+        }
+        self.given.push(given);
+        self.table[slot as usize] = self.given.len() as u32;
+        self.cells.extend_from_slice(cell);
+        self.slots.push(slot);
+    }
+
+    /// Takes back all labels but the first `count`.
+    pub(super) fn cut_back(&mut self, count: usize) {
+        for slot in self.slots.drain(count..).rev() {
+            self.table[slot as usize] = EMPTY;
+        }
+        self.given.truncate(count);
+        self.cells.truncate(count * self.dimensions);
+    }
+
+    /// Doubles the hash table.
+    fn grow(&mut self) {
+        self.table = vec![EMPTY; 2 * self.table.len()];
+        for index in 0..self.len() {
+            let slot = self.find_hashed(self.cell(index)).0;
+            self.table[slot as usize] = index as u32 + 1;
+            self.slots[index] = slot;
+        }
     }
 }
 
@@ -112,7 +156,6 @@ mod tests {
             let mut labels = Labels::new(&thresholds, false);
             assert_eq!(labels.strides.is_empty(), thresholds[0] == 5_000);
             let mut points: Vec<[u16; 3]> = Vec::new();
-            let mut slots: Vec<Slot> = Vec::new();
             let mut random = 7u64;
             let mut draw = |below: u64| {
                 random =
@@ -122,26 +165,24 @@ mod tests {
             for turn in 0..40_000 {
                 let cell = [0; 3].map(|_| (draw(23) * u64::from(thresholds[0]) / 22) as u16);
                 let known = points.iter().position(|other| *other == cell);
-                let (slot, found) = labels.find(&cell, |index| &points[index][..]);
+                let (slot, found) = labels.find(&cell);
                 assert_eq!(found.map(|index| index as usize), known, "turn {turn}");
-                if found.is_some() {
+                if let Some(known) = known {
+                    assert_eq!((labels.cell(known), labels.given(known).points), (&cell[..], known as u32));
                     continue;
                 }
-                let mut slot = slot;
-                if labels.is_full() {
-                    slots = labels.grow(points.iter().map(|cell| &cell[..]));
-                    slot = labels.find(&cell, |index| &points[index][..]).0;
-                }
-                labels.set(slot, points.len());
-                slots.push(slot);
+                let points_before = points.len() as u32;
+                labels.push(
+                    &cell,
+                    slot,
+                    Given { label: 0, implied_within: None, points: points_before, steps: 0 },
+                );
                 points.push(cell);
                 if draw(10) == 0 {
-                    let keep = points.len() - draw(points.len().min(12) as u64 + 1) as usize;
-                    points.truncate(keep);
-                    for slot in slots.drain(keep..).rev() {
-                        labels.clear(slot);
-                    }
+                    points.truncate(points.len() - draw(points.len().min(12) as u64 + 1) as usize);
+                    labels.cut_back(points.len());
                 }
+                assert_eq!(labels.len(), points.len());
             }
             assert!(points.len() > 512, "{} points are too few to make it grow", points.len());
         }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::version_space::Cost;
 use super::walk::Position;
 use crate::problem::{Objective, Problem};
 
@@ -57,9 +58,17 @@ struct Label {
     /// The label before, or `NONE`.
     parent: u32,
     label: u16,
+    /// Within how many predicates it follows from those before, if it is known to. Not written down: what
+    /// is read may be anything, and without this it is looked at again.
+    #[serde(skip)]
+    implied_within: Option<Cost>,
     /// The steps of its trace when it was given.
     steps: u64,
 }
+
+/// A label of a leaf: the cell, the label, [within how many predicates](super::labels::Given) it follows from
+/// those before, the steps at which it was given.
+pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 
@@ -92,7 +101,7 @@ impl Leaves {
         let mut leaves = Leaves::new(dimensions);
         let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
         let cell = &vec![0; dimensions];
-        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| (&[], 0, 0));
+        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| (&[], 0, None, 0));
         leaves
     }
 
@@ -133,14 +142,13 @@ impl Leaves {
         self.path.truncate(count);
     }
 
-    /// Writes a leaf down. `label` gives each of its labels: the cell, the label, the steps at which it was
-    /// given.
-    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> (&'p [u16], u16, u64)) {
+    /// Writes a leaf down. `label` gives each of its labels.
+    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> LeafLabel<'p>) {
         for index in self.path.len()..leaf.labels as usize {
-            let (cell, label, steps) = label(index);
+            let (cell, label, implied_within, steps) = label(index);
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
-            self.labels.push(Label { parent, label, steps });
+            self.labels.push(Label { parent, label, implied_within, steps });
             self.label_cells.extend_from_slice(cell);
         }
         self.cells.extend_from_slice(leaf.cell);
@@ -265,10 +273,11 @@ impl Leaves {
         count
     }
 
-    /// The cell, the label and the steps at which it was given.
-    pub(super) fn label(&self, label: u32) -> (&[u16], u16, u64) {
-        let Label { label: given, steps, .. } = self.labels[label as usize];
-        (&self.label_cells[label as usize * self.dimensions..][..self.dimensions], given, steps)
+    /// A label by its index.
+    pub(super) fn label(&self, label: u32) -> LeafLabel<'_> {
+        let Label { label: given, implied_within, steps, .. } = self.labels[label as usize];
+        let cell = &self.label_cells[label as usize * self.dimensions..][..self.dimensions];
+        (cell, given, implied_within, steps)
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {

@@ -210,27 +210,19 @@ impl<S: Store> VersionSpace<S> {
         self.labels.len()
     }
 
-    /// The ranks of a point, counted in the order in which they were pushed.
+    /// The most predicates of a tree.
     #[inline]
-    pub(super) fn point(&self, index: usize) -> &[u16] {
-        let dimensions = self.thresholds.len();
-        &self.points[index * dimensions..][..dimensions]
+    pub(super) fn nodes(&self) -> Cost {
+        self.budget.nodes
     }
 
-    /// The label of a point.
+    /// Whether it is plain to see that no tree of at most `nodes` predicates agrees with one more point.
+    /// Changes nothing; where it would take a split to know, it says no, and only [`VersionSpace::push`]
+    /// tells.
     #[inline]
-    pub(super) fn label(&self, index: usize) -> u16 {
-        self.labels[index]
-    }
-
-    /// Whether it is plain to see that no tree of at most `nodes` predicates agrees with one more point
-    /// and all others but the last `without`. Changes nothing; where it would take a split to know, it
-    /// says no, and only [`VersionSpace::push`] tells.
-    #[inline]
-    pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost, without: usize) -> bool {
+    pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        let root = &self.levels[self.levels.len() - 1 - without].root;
-        self.fits(root, budget, cell, label) == Some(false)
+        self.fits(self.root(), budget, cell, label) == Some(false)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.

@@ -28,7 +28,7 @@ fn check<S: Store>(
         let expected = least_nodes(&all, depth, u64::from(nodes));
         for most in 0..=nodes {
             let possible = expected.is_some_and(|least| least <= u64::from(most));
-            prop_assert!(!(possible && space.refutes(&cell, label, most, 0)), "refuted within {most}");
+            prop_assert!(!(possible && space.refutes(&cell, label, most)), "refuted within {most}");
         }
         let pushed = space.push(&cell, label);
         prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);

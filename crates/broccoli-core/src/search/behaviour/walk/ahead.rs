@@ -1,10 +1,12 @@
 //! Going on: the next step of a trace, forced or chosen, and what is allowed.
 
+use std::ops::Range;
+
 use super::tally::Measure;
 use super::{Ask, Frame, Incumbent, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::labels::Slot;
+use crate::search::behaviour::labels::{Given, Slot};
 use crate::search::behaviour::memory::Node;
 use crate::search::behaviour::version_space::Cost;
 use crate::search::evidence::End;
@@ -69,12 +71,12 @@ impl<S: Store> Walk<S> {
     /// The action in a cell, forced or chosen, and whether another one may be possible.
     #[inline]
     pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
-        let (slot, point) = self.find(cell);
+        let (slot, point) = self.labels.find(cell);
         let (mark, action) = match point {
-            Some(index) => (false, usize::from(self.space.label(index as usize))),
+            Some(index) => (false, usize::from(self.labels.given(index as usize).label)),
             None => self.branch(cell, slot, most),
         };
-        if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.space.len() as u32 - 1)) {
+        if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
             let node = self.memory.write(self.at, Verdict::Running, cell, Some(action));
             if let (true, Some(node)) = (mark, node) {
                 self.needs_no_mark(node);
@@ -93,30 +95,41 @@ impl<S: Store> Walk<S> {
     }
 
     /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
-    /// it.
+    /// it; if plainly no other is, the version space need not be told.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
         let within = most.min(self.job.round.nodes);
-        let first = (0..self.actions).find(|&label| {
-            // If no other label is possible the last one is, and need not be looked at twice.
-            let is_last = label + 1 == self.actions;
-            (is_last || !self.space.refutes(cell, label, within, 0)) && self.give(cell, slot, label, within)
-        });
-        debug_assert!(first.is_some(), "a tree that agrees with the behaviour has a label for every cell");
-        let first = first.unwrap_or_default();
-        let next = if within < most {
-            self.label_from(0, first)
+        // If no other label is possible the last one is, and need not be looked at.
+        let last = self.actions - 1;
+        let mut first = self.open_label(cell, 0..last, within).unwrap_or(last);
+        let mut next = self.open_label(cell, first + 1..self.actions, within);
+        if next.is_none() && within == self.space.nodes() {
+            self.note_label(cell, slot, first, Some(within));
         } else {
-            (first + 1..self.actions).find(|&label| !self.space.refutes(cell, label, most, 1))
-        };
+            while !self.give(cell, slot, first, within) {
+                debug_assert!(next.is_some(), "a tree that agrees with the behaviour labels every cell");
+                let Some(label) = next else { break };
+                first = label;
+                next = self.open_label(cell, first + 1..self.actions, within);
+            }
+        }
+        if within < most {
+            next = self.label_from(0, first);
+        }
         if within == most {
             self.counts.unrealisable += u64::from(next.unwrap_or(self.actions)) - 1;
         }
         if let Some(next) = next {
             let at = self.divide(self.at, self.labels_from(next, first));
-            self.frames.push(Frame { labelled: self.slots.len() as u32 - 1, first, next, at, node: None });
+            self.frames.push(Frame { labelled: self.labels.len() as u32 - 1, first, next, at, node: None });
             self.marks += 1;
         }
         (next.is_some(), usize::from(first))
+    }
+
+    /// The first of some labels that is not plainly impossible.
+    #[inline]
+    fn open_label(&self, cell: &[u16], mut labels: Range<u16>, within: Cost) -> Option<u16> {
+        labels.find(|&label| !self.space.refutes(cell, label, within))
     }
 
     /// The label from `from` on, other than `first`, if there is one.
@@ -155,32 +168,31 @@ impl<S: Store> Walk<S> {
             self.space.pop();
             return false;
         }
-        self.counts.realisable += 1;
-        self.set_label(cell, slot);
+        self.note_label(cell, slot, label, None);
         true
     }
 
-    /// Where a cell is in the table of labels, or would be; and the index of its point, if it has a label.
-    #[inline]
-    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u32>) {
-        let space = &self.space;
-        self.labels.find(cell, |index| space.point(index))
+    /// Writes down that a cell has been given a label. The version space has been told, unless all trees of
+    /// up to so many predicates agree.
+    fn note_label(&mut self, cell: &[u16], slot: Slot, label: u16, implied_within: Option<Cost>) {
+        self.counts.realisable += 1;
+        self.set_label(cell, slot, label, implied_within, self.at.steps);
     }
 
-    /// Writes down where the point just pushed is.
-    pub(super) fn set_label(&mut self, cell: &[u16], mut slot: Slot) {
-        let index = self.slots.len();
-        if self.labels.is_full() {
-            let space = &self.space;
-            self.slots = self.labels.grow((0..index).map(|index| space.point(index)));
-            slot = self.find(cell).0;
-        }
-        self.labels.set(slot, index);
-        self.slots.push(slot);
+    /// The same for a label that is not counted.
+    pub(super) fn set_label(
+        &mut self,
+        cell: &[u16],
+        slot: Slot,
+        label: u16,
+        implied_within: Option<Cost>,
+        steps: u64,
+    ) {
+        let points = self.space.len() - usize::from(implied_within.is_none());
         if let Some(recorder) = &mut self.recorder {
-            recorder.label(index, self.space.label(index));
+            recorder.label(self.labels.len(), label);
         }
-        self.labelled_at.push(self.at.steps);
+        self.labels.push(cell, slot, Given { label, implied_within, points: points as u32, steps });
     }
 
     /// Counts one more step of the present trace, which is asked for.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{Ask, Frame, Walk};
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::leaves::Leaf;
+use crate::search::behaviour::labels::Given;
+use crate::search::behaviour::leaves::{Leaf, LeafLabel};
 use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
@@ -38,12 +39,12 @@ impl<S: Store> Walk<S> {
             };
             let marks = self.marks - usize::from(node.is_none());
             let labelled = labelled as usize;
-            if labelled < self.space.len() {
+            if labelled < self.labels.len() {
                 cell.clear();
-                cell.extend_from_slice(self.space.point(labelled));
+                cell.extend_from_slice(self.labels.cell(labelled));
             } // Else it is still there: a label of this frame has just been set aside.
             self.unlabel(labelled);
-            let slot = self.find(&cell).0;
+            let slot = self.labels.find(&cell).0;
             self.at = at;
             self.forget_values(at.trace as usize);
             // The incumbent may be better than when the frame was made.
@@ -59,7 +60,7 @@ impl<S: Store> Walk<S> {
                 label = self.label_from(next + 1, first);
                 left = self.divide(at, self.labels_from(next + 1, first));
                 if !self.is_suspended
-                    && !self.space.refutes(&cell, next, within, 0)
+                    && !self.space.refutes(&cell, next, within)
                     && self.give(&cell, slot, next, within)
                 {
                     break Some((true, usize::from(next)));
@@ -102,11 +103,10 @@ impl<S: Store> Walk<S> {
 
     /// Takes back all labels but the first `count`.
     pub(super) fn unlabel(&mut self, count: usize) {
-        for slot in self.slots.drain(count..).rev() {
-            self.labels.clear(slot);
+        if count < self.labels.len() {
+            self.space.pop_to(self.labels.given(count).points as usize);
+            self.labels.cut_back(count);
         }
-        self.labelled_at.truncate(count);
-        self.space.pop_to(count);
         self.leaves.share_at_most(count);
     }
 
@@ -132,10 +132,13 @@ impl<S: Store> Walk<S> {
 
     fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, started: usize) {
         let (started, values) = (&self.order[..started], &*self.values());
-        let space = &self.space;
-        let labels = |index: usize| (space.point(index), space.label(index), self.labelled_at[index]);
-        let leaf = Leaf { at: self.at, labels: space.len() as u32, cell, label, started, values };
-        self.leaves.push(leaf, labels);
+        let labels = &self.labels;
+        let label_of = |index: usize| {
+            let Given { label, implied_within, steps, .. } = *labels.given(index);
+            (labels.cell(index), label, implied_within, steps)
+        };
+        let leaf = Leaf { at: self.at, labels: labels.len() as u32, cell, label, started, values };
+        self.leaves.push(leaf, label_of);
     }
 
     /// Goes on from the next leaf of the last round that may lead to something better. Nothing if its next
@@ -154,10 +157,9 @@ impl<S: Store> Walk<S> {
                 break Some(Ask::Keep { leaf: index });
             }
             let shared = leaves.path(index, &mut path);
-            self.unlabel(shared.min(self.slots.len()));
-            for &label in &path[self.slots.len()..] {
-                let (cell, label, steps) = leaves.label(label);
-                self.label_again(cell, label, steps);
+            self.unlabel(shared.min(self.labels.len()));
+            for &label in &path[self.labels.len()..] {
+                self.label_again(leaves.label(label));
             }
             let leaf = leaves.leaf(index);
             let Leaf { at, cell, label, started, values, .. } = leaf;
@@ -183,7 +185,7 @@ impl<S: Store> Walk<S> {
             let (mark, action) = match label {
                 None => self.choose_action(cell, most),
                 Some(label) => {
-                    let slot = self.find(cell).0;
+                    let slot = self.labels.find(cell).0;
                     if !self.give(cell, slot, label, most.min(self.job.round.nodes)) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
@@ -203,12 +205,13 @@ impl<S: Store> Walk<S> {
     }
 
     /// Gives a cell the label that it had in an earlier round.
-    fn label_again(&mut self, cell: &[u16], label: u16, steps: u64) {
-        let pushed = self.space.push(cell, label);
-        debug_assert!(pushed, "what was realisable is so again");
-        // The point is there already, but its cell has no label in the table yet.
-        let slot = self.find(cell).0;
-        self.at.steps = steps;
-        self.set_label(cell, slot);
+    fn label_again(&mut self, (cell, label, implied_within, steps): LeafLabel<'_>) {
+        let implied_within = implied_within.filter(|&nodes| self.space.nodes() <= nodes);
+        if implied_within.is_none() {
+            let is_pushed = self.space.push(cell, label);
+            debug_assert!(is_pushed, "what was realisable is so again");
+        }
+        let slot = self.labels.find(cell).0;
+        self.set_label(cell, slot, label, implied_within, steps);
     }
 }

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use self::tally::{Known, Measure};
 use super::bounds::Store;
-use super::labels::{Labels, Slot};
+use super::labels::{Given, Labels};
 use super::leaves::Leaves;
 use super::memory::{Memory, Node};
 use super::realise::Labelled;
@@ -152,10 +152,6 @@ pub(super) struct Walk<S: Store> {
     is_suspended: bool,
     space: VersionSpace<S>,
     labels: Labels,
-    /// The slots of the labelled cells, in order.
-    slots: Vec<Slot>,
-    /// Per labelled cell, the steps of its trace when it was labelled.
-    labelled_at: Vec<u64>,
     frames: Vec<Frame>,
     /// How many of them have a mark.
     marks: usize,
@@ -208,8 +204,6 @@ impl<S: Store> Walk<S> {
             leaves: Leaves::new(thresholds.len()),
             old_leaves: Arc::new(Leaves::new(thresholds.len())),
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
-            slots: Vec::new(),
-            labelled_at: Vec::new(),
             frames: Vec::new(),
             marks: 0,
             at: Position { trace: 0, steps: 0, worst: 0, share: 0.0 },
@@ -243,7 +237,7 @@ impl<S: Store> Walk<S> {
     /// The system has answered: to be told before [`Walk::tell`] if the recorder wants it.
     pub(super) fn record_reply(&mut self, verdict: Verdict, observation: &[f64], state: &[u8]) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.reply(self.slots.len(), verdict, observation, state);
+            recorder.reply(self.labels.len(), verdict, observation, state);
         }
     }
 
@@ -255,7 +249,7 @@ impl<S: Store> Walk<S> {
             End::Complete => self.counts.complete += 1,
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.end(self.slots.len(), end);
+            recorder.end(self.labels.len(), end);
         }
     }
 
@@ -400,20 +394,29 @@ impl<S: Store> Walk<S> {
         self.incumbent = Some(incumbent);
     }
 
-    /// The labelled cells of the present behaviour, in the order in which they were reached.
+    /// The labelled cells of the present behaviour that all others follow from, in the order in which they
+    /// were reached.
     pub(super) fn labels(&self) -> Vec<Labelled> {
-        let labelled =
-            |index| Labelled { cell: self.space.point(index).to_vec(), label: self.space.label(index) };
-        (0..self.space.len()).map(labelled).collect()
+        let labelled = |index| {
+            let Given { label, implied_within, .. } = *self.labels.given(index);
+            implied_within.is_none().then(|| Labelled { cell: self.labels.cell(index).to_vec(), label })
+        };
+        (0..self.labels.len()).filter_map(labelled).collect()
     }
 
     /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
     /// single trace.
     pub(super) fn steps_beyond(&self, size: Cost) -> u64 {
-        let first = (0..self.space.len()).find(|&index| self.space.cost_of_first(index + 1) >= size);
+        let cost_before = |index: usize| self.space.cost_of_first(self.labels.given(index).points as usize);
+        // The label before the first that is given only to a behaviour that needs so many.
+        let labels = self.labels.len();
+        let first = (0..labels).find(|&index| match index + 1 {
+            next if next < labels => cost_before(next) >= size,
+            _ => self.space.cost() >= size,
+        });
         match first {
             _ if size == 0 => self.at.steps,
-            Some(index) => self.at.steps.saturating_sub(self.labelled_at[index]),
+            Some(index) => self.at.steps.saturating_sub(self.labels.given(index).steps),
             None => 0,
         }
     }
@@ -425,7 +428,7 @@ impl<S: Store> Walk<S> {
 
     /// The label of a cell, if it has one.
     pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
-        self.find(cell).1.map(|index| self.space.label(index as usize))
+        self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
     }
 
     /// What ended behaviours so far.

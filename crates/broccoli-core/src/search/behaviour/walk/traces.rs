@@ -106,7 +106,7 @@ impl<S: Store> Walk<S> {
         }
         self.memory.stop();
         if let Some(recorder) = &mut self.recorder {
-            recorder.start(self.slots.len(), self.order[first]);
+            recorder.start(self.labels.len(), self.order[first]);
         }
         let initial = self.order[first] as usize;
         // The first trace is never run twice.
@@ -125,7 +125,7 @@ impl<S: Store> Walk<S> {
         self.memory.stop();
         let mut seen = Some(node);
         while let Some(node) = seen {
-            if let Some(index) = self.find(self.memory.cell(node)).1 {
+            if let Some(index) = self.labels.find(self.memory.cell(node)).1 {
                 self.memory.see(index);
             }
             seen = self.memory.parent(node);
@@ -158,9 +158,9 @@ impl<S: Store> Walk<S> {
                 self.note_end(End::Bound);
                 return Started::Failed;
             };
-            let point = self.find(self.memory.cell(node)).1;
+            let point = self.labels.find(self.memory.cell(node)).1;
             let action = match point {
-                Some(index) => usize::from(self.space.label(index as usize)),
+                Some(index) => usize::from(self.labels.given(index as usize).label),
                 None => {
                     let cell = self.memory.cell(node).to_vec();
                     let (mark, action) = self.choose_action(&cell, most);
@@ -170,7 +170,7 @@ impl<S: Store> Walk<S> {
                     action
                 }
             };
-            self.memory.see(point.unwrap_or(self.space.len() as u32 - 1));
+            self.memory.see(point.unwrap_or(self.labels.len() as u32 - 1));
             match self.take(node, action) {
                 Ok(next) => node = next,
                 Err(ask) => return Started::Asks(ask),
