@@ -233,7 +233,10 @@ impl<'p> Instance<'p> {
     /// One query more, if the gate lets it pass.
     #[inline]
     pub(super) fn pass(&self) -> Result<(), RunError> {
-        self.gate.as_ref().map_or(Ok(()), |gate| gate.pass())
+        match &self.gate {
+            None => Ok(()),
+            Some(gate) => gate.pass(),
+        }
     }
 
     pub(super) fn reset_system(&mut self, initial: usize) -> Result<Verdict, RunError> {
@@ -287,7 +290,6 @@ impl<'p> Instance<'p> {
     }
 
     /// Whether it takes a query to know what an action does here. If so, the system is made ready for it.
-    #[inline]
     pub(crate) fn is_ready(&mut self, action: usize) -> Result<bool, RunError> {
         match self.cached.take() {
             None => Ok(true),
@@ -296,6 +298,7 @@ impl<'p> Instance<'p> {
     }
 
     /// Whether a cache answers what was asked before.
+    #[inline]
     pub(crate) fn has_cache(&self) -> bool {
         self.cached.is_some()
     }
@@ -394,6 +397,7 @@ impl<'p> Instance<'p> {
     }
 
     /// Queries made in all.
+    #[inline]
     pub fn queries(&self) -> u64 {
         self.queries
     }

@@ -217,12 +217,20 @@ impl Thresholds {
         rank as u16
     }
 
-    /// [`Thresholds::rank`], at once if it is that of the last value.
+    /// [`Thresholds::rank`], at once if it is near that of the last value.
     #[inline]
     pub(super) fn rank_near(&self, value: f64, last: u16) -> u16 {
-        let last_rank = usize::from(last);
-        let is_least = last == 0 || self.list.get(last_rank - 1).is_some_and(|&t| t <= value);
-        if is_least && self.list.get(last_rank).is_none_or(|&t| value < t) { last } else { self.rank(value) }
+        let mut rank = usize::from(last).min(self.list.len());
+        for _ in 0..4 {
+            if rank > 0 && value < self.list[rank - 1] {
+                rank -= 1;
+            } else if rank < self.list.len() && self.list[rank] <= value {
+                rank += 1;
+            } else {
+                return rank as u16;
+            }
+        }
+        self.rank(value)
     }
 
     /// The position of a threshold in the list, if it is one.

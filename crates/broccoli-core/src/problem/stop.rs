@@ -76,7 +76,7 @@ impl<'a> Gate<'a> {
         if let Some(reason) = self.stop.and_then(Stop::reason) {
             self.close(reason);
         }
-        self.closed.get().map_or(Ok(()), |&reason| Err(RunError::Stopped(reason)))
+        self.refuse()
     }
 
     /// One query wants to pass.
@@ -85,12 +85,18 @@ impl<'a> Gate<'a> {
         if self.closed.get().is_none() {
             if let Some(reason) = self.stop.and_then(Stop::reason) {
                 self.close(reason);
-            } else if let Some(limit) = self.limit
-                && self.passed.fetch_add(1, Relaxed) >= limit
-            {
+            } else if self.limit.is_none_or(|limit| self.passed.fetch_add(1, Relaxed) < limit) {
+                return Ok(());
+            } else {
                 self.close(StopReason::QueryLimit);
             }
         }
+        self.refuse()
+    }
+
+    /// The reason not to let queries pass, if there is one.
+    #[cold]
+    fn refuse(&self) -> Result<(), RunError> {
         self.closed.get().map_or(Ok(()), |&reason| Err(RunError::Stopped(reason)))
     }
 }

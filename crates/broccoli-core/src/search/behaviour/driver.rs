@@ -336,7 +336,7 @@ impl<'p> Driver<'p> {
     }
 
     /// Sets and drops marks before a step, as the walk asks.
-    #[inline]
+    #[inline(always)]
     fn set_marks(&mut self, ask: Ask) -> Result<(), RunError> {
         match ask {
             Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance, self.initial)?,
@@ -378,9 +378,12 @@ impl<'p> Driver<'p> {
     }
 
     /// Asks the gate for a query, unless it takes none. From then on only the system itself can fail.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, action: usize) -> Result<(), RunError> {
-        if self.instance.is_ready(action)? { self.gate.pass() } else { self.gate.look() }
+        if self.instance.has_cache() && !self.instance.is_ready(action)? {
+            return self.gate.look();
+        }
+        self.gate.pass()
     }
 
     /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.

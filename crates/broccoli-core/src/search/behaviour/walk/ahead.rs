@@ -13,7 +13,7 @@ use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
     /// How many nodes a behaviour may need whose value is at best `value`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allowance(&self, value: u64) -> Option<Cost> {
         let Some(Incumbent { value: best, size, is_weak }) = self.incumbent else {
             return Some(self.job.nodes);
@@ -33,7 +33,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// The allowance for one more step of the present trace, if the behaviour is within it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allowance_for_step(&mut self) -> Option<Cost> {
         let allowance = match self.measure {
             Measure::Most if self.at.steps >= self.objective.horizon() => None,
@@ -45,7 +45,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// In a running trace: the next step, forced or chosen.
-    #[inline]
+    #[inline(always)]
     pub(super) fn act(&mut self, cell: &[u16]) -> Ask {
         let is_over = match self.measure {
             Measure::Most => false,
@@ -69,7 +69,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// The action in a cell, forced or chosen, and whether another one may be possible.
-    #[inline]
+    #[inline(always)]
     pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
         let (slot, point) = self.labels.find(cell);
         let (mark, action) = match point {
@@ -196,7 +196,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Counts one more step of the present trace, which is asked for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn step(&mut self, ask: Ask) -> Ask {
         self.is_canonical = match self.incumbent {
             Some(Incumbent { value, size, is_weak: true }) => {
