@@ -203,7 +203,7 @@ impl<'p> Instance<'p> {
     ///
     /// # Errors
     /// When the system fails or its observation holds NaN.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
         if self.cached.is_some() {
             return self.step_by_cache(action);
@@ -248,7 +248,7 @@ impl<'p> Instance<'p> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn step_system(&mut self, action: usize) -> Result<Verdict, RunError> {
         self.steps += 1;
         self.action = Some(action);

@@ -219,7 +219,7 @@ impl Problem {
 
     /// Writes the cell of an observation: its rank in every dimension. Quick where that is what `cell`
     /// holds already, as it often is from one step of a run to the next.
-    #[inline]
+    #[inline(always)]
     pub fn cell(&self, observation: &[f64], cell: &mut [u16]) {
         for ((rank, dimension), &value) in cell.iter_mut().zip(&self.dimensions).zip(observation) {
             *rank = dimension.thresholds.rank_near(value, *rank);

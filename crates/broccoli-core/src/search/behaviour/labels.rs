@@ -26,6 +26,8 @@ pub(super) struct Given {
     pub(super) points: u32,
     /// The steps of its trace when it was given.
     pub(super) steps: u64,
+    /// The place of its cell.
+    pub(super) slot: Slot,
 }
 
 pub(super) struct Labels {
@@ -34,10 +36,9 @@ pub(super) struct Labels {
     strides: Vec<usize>,
     /// By slot, the index of the label + 1; 0 for no label.
     table: Vec<u32>,
-    /// The labels in order, their cells and their slots.
+    /// The labels in order, and their cells.
     given: Vec<Given>,
     cells: Vec<u16>,
-    slots: Vec<Slot>,
 }
 
 impl Labels {
@@ -60,7 +61,6 @@ impl Labels {
             table: vec![EMPTY; size],
             given: Vec::new(),
             cells: Vec::new(),
-            slots: Vec::new(),
         }
     }
 
@@ -105,24 +105,24 @@ impl Labels {
         }
     }
 
-    /// Labels a cell that has none, and whose slot this is.
-    pub(super) fn push(&mut self, cell: &[u16], mut slot: Slot, given: Given) {
+    /// Labels a cell that has none.
+    pub(super) fn push(&mut self, cell: &[u16], mut given: Given) {
         if self.strides.is_empty() && 2 * self.len() >= self.table.len() {
             self.grow();
-            slot = self.find(cell).0;
+            given.slot = self.find(cell).0;
         }
         self.given.push(given);
-        self.table[slot as usize] = self.given.len() as u32;
-        self.cells.extend_from_slice(cell);
-        self.slots.push(slot);
+        self.table[given.slot as usize] = self.given.len() as u32;
+        // One by one: they are too few for a copy of memory to pay.
+        self.cells.reserve(cell.len());
+        cell.iter().for_each(|&rank| self.cells.push(rank));
     }
 
     /// Takes back all labels but the first `count`.
     pub(super) fn cut_back(&mut self, count: usize) {
-        for slot in self.slots.drain(count..).rev() {
-            self.table[slot as usize] = EMPTY;
+        for given in self.given.drain(count..).rev() {
+            self.table[given.slot as usize] = EMPTY;
         }
-        self.given.truncate(count);
         self.cells.truncate(count * self.dimensions);
     }
 
@@ -132,7 +132,7 @@ impl Labels {
         for index in 0..self.len() {
             let slot = self.find_hashed(self.cell(index)).0;
             self.table[slot as usize] = index as u32 + 1;
-            self.slots[index] = slot;
+            self.given[index].slot = slot;
         }
     }
 }
@@ -174,8 +174,7 @@ mod tests {
                 let points_before = points.len() as u32;
                 labels.push(
                     &cell,
-                    slot,
-                    Given { label: 0, implied_within: None, points: points_before, steps: 0 },
+                    Given { label: 0, implied_within: None, points: points_before, steps: 0, slot },
                 );
                 points.push(cell);
                 if draw(10) == 0 {

@@ -169,7 +169,7 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     /// Tells the walk, and keeps the present place for it if it wants that.
-    #[inline]
+    #[inline(always)]
     fn tell(&mut self, verdict: Verdict) -> Result<Ask, RunError> {
         if self.wants_replies {
             self.record(verdict)?;

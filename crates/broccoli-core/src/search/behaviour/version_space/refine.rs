@@ -5,6 +5,7 @@ use crate::search::behaviour::bounds::Store;
 
 impl<S: Store> VersionSpace<S> {
     /// Whether a region stays within its budget with one more point; `None` if it must be split first.
+    #[inline]
     pub(super) fn fits(
         &self,
         region: &Region<S::Bounds>,
@@ -22,6 +23,17 @@ impl<S: Store> VersionSpace<S> {
         if budget.depth == 2 {
             return Some(self.pairs_fit(region, budget.nodes, cell, label));
         }
+        self.entries_fit(region, budget, cell, label)
+    }
+
+    /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
+    fn entries_fit(
+        &self,
+        region: &Region<S::Bounds>,
+        budget: Budget,
+        cell: &[u16],
+        label: u16,
+    ) -> Option<bool> {
         let mut unknown = false;
         for entry in &self.entries[budget.depth as usize - 3][region.entries()] {
             let rank = cell[usize::from(entry.group.dimension)];

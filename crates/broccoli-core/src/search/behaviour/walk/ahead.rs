@@ -192,7 +192,7 @@ impl<S: Store> Walk<S> {
         if let Some(recorder) = &mut self.recorder {
             recorder.label(self.labels.len(), label);
         }
-        self.labels.push(cell, slot, Given { label, implied_within, points: points as u32, steps });
+        self.labels.push(cell, Given { label, implied_within, points: points as u32, steps, slot });
     }
 
     /// Counts one more step of the present trace, which is asked for.

@@ -374,7 +374,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Goes on after the answer to an [`Ask`] that wants one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) -> Ask {
         self.take_reward(reward);
         if verdict == Verdict::Running {
