@@ -71,11 +71,12 @@ pub enum ThresholdError {
 
 /// The thresholds of one dimension: finite, ascending, no two equal. May be empty, which leaves the
 /// dimension out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Thresholds {
-    /// Finite, ascending.
-    list: Vec<f64>,
+    /// Finite, ascending, between the two infinities: a value of rank r is at least the r-th of these, and
+    /// less than the next.
+    edges: Vec<f64>,
     /// One over their distance, if they are evenly spaced; else 0.
     density: f64,
 }
@@ -92,12 +93,15 @@ impl Thresholds {
             }
             _ => 0.0,
         };
-        Thresholds { list, density }
+        let mut edges = list;
+        edges.insert(0, f64::NEG_INFINITY);
+        edges.push(f64::INFINITY);
+        Thresholds { edges, density }
     }
 
     /// No thresholds: the dimension is not used by any predicate.
     pub fn none() -> Self {
-        Thresholds::default()
+        Thresholds::new(Vec::new())
     }
 
     /// `low + m*step` for m = 1, 2, …, strictly inside (low, high), each rounded to 12 digits
@@ -179,17 +183,17 @@ impl Thresholds {
 
     /// The thresholds in ascending order.
     pub fn as_slice(&self) -> &[f64] {
-        &self.list
+        &self.edges[1..self.edges.len() - 1]
     }
 
     /// How many thresholds there are.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.edges.len() - 2
     }
 
     /// Whether the dimension is left out.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.len() == 0
     }
 
     /// The rank of a value: how many thresholds are at most the value. NaN must be refused before.
@@ -202,40 +206,48 @@ impl Thresholds {
     /// ```
     pub fn rank(&self, value: f64) -> u16 {
         debug_assert!(!value.is_nan());
+        let list = self.as_slice();
         if self.density == 0.0 {
-            return self.list.partition_point(|&t| t <= value) as u16;
+            return list.partition_point(|&t| t <= value) as u16;
         }
         // Evenly spaced up to rounding: arithmetic is at most one or two off, comparisons put it right.
-        let guess = (value - self.list[0]) * self.density + 1.0;
-        let mut rank = (guess.max(0.0) as usize).min(self.list.len());
-        while rank > 0 && self.list[rank - 1] > value {
+        let guess = (value - list[0]) * self.density + 1.0;
+        let mut rank = (guess.max(0.0) as usize).min(list.len());
+        while rank > 0 && list[rank - 1] > value {
             rank -= 1;
         }
-        while rank < self.list.len() && self.list[rank] <= value {
+        while rank < list.len() && list[rank] <= value {
             rank += 1;
         }
         rank as u16
     }
 
-    /// [`Thresholds::rank`], at once if it is near that of the last value.
+    /// [`Thresholds::rank`], at once if it is that of the last value or next to it.
     #[inline]
     pub(super) fn rank_near(&self, value: f64, last: u16) -> u16 {
-        let mut rank = usize::from(last).min(self.list.len());
-        for _ in 0..4 {
-            if rank > 0 && value < self.list[rank - 1] {
-                rank -= 1;
-            } else if rank < self.list.len() && self.list[rank] <= value {
-                rank += 1;
-            } else {
-                return rank as u16;
-            }
+        let edges = |rank: usize| match self.edges.get(rank..) {
+            Some(&[low, high, ..]) => Some((low, high)),
+            _ => None,
+        };
+        // Without a branch: whether a value leaves its cell is hard to predict.
+        let last = usize::from(last);
+        let Some((low, high)) = edges(last) else { return self.rank(value) };
+        let rank = last + usize::from(high <= value) - usize::from(value < low);
+        match edges(rank) {
+            Some((low, high)) if low <= value && value < high => rank as u16,
+            _ => self.rank(value),
         }
-        self.rank(value)
     }
 
     /// The position of a threshold in the list, if it is one.
     pub fn position(&self, threshold: f64) -> Option<usize> {
-        self.list.binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
+        self.as_slice().binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
+    }
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Thresholds::none()
     }
 }
 
@@ -248,7 +260,7 @@ impl TryFrom<Vec<f64>> for Thresholds {
 
 impl From<Thresholds> for Vec<f64> {
     fn from(thresholds: Thresholds) -> Self {
-        thresholds.list
+        thresholds.as_slice().to_vec()
     }
 }
 

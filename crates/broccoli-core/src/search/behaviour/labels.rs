@@ -106,6 +106,7 @@ impl Labels {
     }
 
     /// Labels a cell that has none.
+    #[inline]
     pub(super) fn push(&mut self, cell: &[u16], mut given: Given) {
         if self.strides.is_empty() && 2 * self.len() >= self.table.len() {
             self.grow();
@@ -127,6 +128,7 @@ impl Labels {
     }
 
     /// Doubles the hash table.
+    #[cold]
     fn grow(&mut self) {
         self.table = vec![EMPTY; 2 * self.table.len()];
         for index in 0..self.len() {
