@@ -225,10 +225,7 @@ impl Thresholds {
     /// [`Thresholds::rank`], at once if it is that of the last value or next to it.
     #[inline]
     pub(super) fn rank_near(&self, value: f64, last: u16) -> u16 {
-        let edges = |rank: usize| match self.edges.get(rank..) {
-            Some(&[low, high, ..]) => Some((low, high)),
-            _ => None,
-        };
+        let edges = |rank: usize| Some((*self.edges.get(rank)?, *self.edges.get(rank + 1)?));
         // Without a branch: whether a value leaves its cell is hard to predict.
         let last = usize::from(last);
         let Some((low, high)) = edges(last) else { return self.rank(value) };

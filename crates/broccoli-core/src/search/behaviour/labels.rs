@@ -114,9 +114,7 @@ impl Labels {
         }
         self.given.push(given);
         self.table[given.slot as usize] = self.given.len() as u32;
-        // One by one: they are too few for a copy of memory to pay.
-        self.cells.reserve(cell.len());
-        cell.iter().for_each(|&rank| self.cells.push(rank));
+        append(&mut self.cells, cell);
     }
 
     /// Takes back all labels but the first `count`.
@@ -136,6 +134,16 @@ impl Labels {
             self.table[slot as usize] = index as u32 + 1;
             self.given[index].slot = slot;
         }
+    }
+}
+
+/// Appends a cell. Few ranks are copied faster without a call.
+#[inline]
+pub(super) fn append(cells: &mut Vec<u16>, cell: &[u16]) {
+    match *cell {
+        [a, b] => cells.extend([a, b]),
+        [a, b, c, d] => cells.extend([a, b, c, d]),
+        _ => cells.extend_from_slice(cell),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::labels::append;
 use super::version_space::Cost;
 use super::walk::Position;
 use crate::problem::{Objective, Problem};
@@ -149,9 +150,9 @@ impl Leaves {
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
             self.labels.push(Label { parent, label, implied_within, steps });
-            self.label_cells.extend_from_slice(cell);
+            append(&mut self.label_cells, cell);
         }
-        self.cells.extend_from_slice(leaf.cell);
+        append(&mut self.cells, leaf.cell);
         self.started.extend_from_slice(leaf.started);
         self.values.extend_from_slice(leaf.values);
         self.records.push(Record {

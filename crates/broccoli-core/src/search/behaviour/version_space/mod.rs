@@ -23,6 +23,7 @@ mod split;
 
 use self::split::Gap;
 use super::bounds::Store;
+use super::labels::append;
 
 /// The number of predicate nodes that a set of points needs, at least.
 pub(super) type Cost = u32;
@@ -229,7 +230,7 @@ impl<S: Store> VersionSpace<S> {
     pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
         let (store, pairs) = (self.store.reach(), self.pairs.len());
         self.marks.extend(self.entries.iter().map(Vec::len));
-        self.points.extend_from_slice(cell);
+        append(&mut self.points, cell);
         self.labels.push(label);
         let root = *self.root();
         let added = self.add(&root, self.budget, cell, label);
