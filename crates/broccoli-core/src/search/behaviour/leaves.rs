@@ -102,7 +102,9 @@ impl Leaves {
         let mut leaves = Leaves::new(dimensions);
         let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
         let cell = &vec![0; dimensions];
-        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| (&[], 0, None, 0));
+        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| {
+            (&[], 0, None, 0)
+        });
         leaves
     }
 
