@@ -138,7 +138,7 @@ impl Labels {
 }
 
 /// Appends a cell. Few ranks are copied faster without a call.
-#[inline]
+#[inline(always)]
 pub(super) fn append(cells: &mut Vec<u16>, cell: &[u16]) {
     match *cell {
         [a, b] => cells.extend([a, b]),

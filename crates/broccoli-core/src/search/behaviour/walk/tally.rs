@@ -35,6 +35,7 @@ impl Known {
 
 impl<S: Store> Walk<S> {
     /// The best value that the behaviour can still have, if the present trace makes one more step.
+    #[inline(never)]
     pub(super) fn best_with_step(&mut self) -> Option<u64> {
         let Measure::Tally(known) = &mut self.measure else { return None };
         let best = known.tally.at_best(f64::from_bits(self.at.worst), self.at.steps);
@@ -53,15 +54,21 @@ impl<S: Store> Walk<S> {
     /// The last step gave this reward.
     #[inline]
     pub(super) fn take_reward(&mut self, reward: f64) {
-        if let Measure::Tally(known) = &mut self.measure
-            && self.at.steps > 0
-        {
+        if matches!(self.measure, Measure::Tally(_)) && self.at.steps > 0 {
+            self.add_reward(reward);
+        }
+    }
+
+    #[inline(never)]
+    fn add_reward(&mut self, reward: f64) {
+        if let Measure::Tally(known) = &mut self.measure {
             let total = known.tally.add(f64::from_bits(self.at.worst), self.at.steps, reward);
             self.at.worst = total.to_bits();
         }
     }
 
     /// Whether the running trace ends here because of the horizon, or because its value cannot matter.
+    #[inline(never)]
     pub(super) fn is_long_enough(&mut self) -> bool {
         let trace = self.at.trace as usize;
         let is_over = self.at.steps >= self.objective.horizon() || self.is_hopeless();
