@@ -74,6 +74,31 @@ pub fn number(table: &TableProblem, tree: &Tree) -> Option<f64> {
     (value != f64::INFINITY).then_some(value + 0.0) // one zero
 }
 
+/// Every tree of the best value, the smallest size and the least price, in canonical order; `prices` has one for
+/// each dimension.
+pub fn optima(table: &TableProblem, prices: &[f64]) -> Vec<Tree> {
+    let Some((best, size)) = best(table) else { return Vec::new() };
+    let mut all = trees(table, size, table.depth);
+    all.retain(|tree| value(table, tree) == Some(best));
+    let least = all.iter().map(|tree| price(tree, prices)).min_by(f64::total_cmp);
+    all.retain(|tree| Some(price(tree, prices)) == least);
+    all.sort();
+    all
+}
+
+/// The sum of the prices of the dimensions that a tree asks.
+pub fn price(tree: &Tree, prices: &[f64]) -> f64 {
+    fn asks(tree: &Tree, asked: usize) -> bool {
+        match tree {
+            Tree::Leaf(_) => false,
+            Tree::Node { dimension, yes, no, .. } => {
+                *dimension == asked || asks(yes, asked) || asks(no, asked)
+            }
+        }
+    }
+    (0..prices.len()).filter(|&dimension| asks(tree, dimension)).map(|dimension| prices[dimension]).sum()
+}
+
 /// Every tree of exactly this size and at most this depth.
 pub fn trees(table: &TableProblem, size: u64, depth: u32) -> Vec<Tree> {
     if size == 0 {

@@ -60,11 +60,19 @@ impl TableProblem {
 
     /// The same as a problem of the core; initial states are indices into the table.
     pub fn problem(&self) -> Problem {
+        self.priced(&[])
+    }
+
+    /// The same with prices of the dimensions, as far as they go.
+    pub fn priced(&self, prices: &[f64]) -> Problem {
         let mut builder = Problem::builder().objective(self.objective).depth(self.depth).nodes(self.nodes);
         builder = builder.weights(self.weights.iter().copied());
         for (i, thresholds) in self.thresholds.iter().enumerate() {
             let thresholds = Thresholds::list(thresholds.clone()).expect("finite thresholds");
             builder = builder.dimension(format!("x{i}"), thresholds);
+        }
+        for (i, &price) in prices.iter().enumerate().take(self.thresholds.len()) {
+            builder = builder.price(format!("x{i}"), price);
         }
         for action in 0..self.actions() {
             builder = builder.action(format!("a{action}"), action as f64);

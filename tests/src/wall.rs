@@ -145,10 +145,10 @@ pub fn check_outcome(
 ///
 /// # Panics
 /// With the smallest failing problem found.
-pub fn run(
+pub fn run<T: std::fmt::Debug + serde::Serialize>(
     share: f64,
-    strategy: impl Strategy<Value = TableProblem>,
-    check: impl Fn(&TableProblem) -> Result<(), String>,
+    strategy: impl Strategy<Value = T>,
+    check: impl Fn(&T) -> Result<(), String>,
 ) {
     let variable = |name| std::env::var(name).ok();
     let cases =

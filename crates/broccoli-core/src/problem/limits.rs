@@ -53,6 +53,11 @@ impl TreeLimits {
         }
     }
 
+    /// The same with at most so many nodes, of those that it allows.
+    pub(crate) fn with_nodes(self, nodes: u64) -> Self {
+        TreeLimits { nodes: nodes.min(self.nodes), ..self }
+    }
+
     /// The longest path allowed, in predicate nodes.
     pub fn depth(&self) -> u32 {
         self.depth

@@ -29,6 +29,8 @@ pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
 
 use serde::{Deserialize, Serialize};
 
+use crate::tree::Tree;
+
 /// One dimension of the observation: its name and the thresholds that predicates may use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dimension {
@@ -40,7 +42,18 @@ pub struct Dimension {
     /// system writes its value like any other; the text is for whoever applies the tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
+    /// What a tree pays that asks this dimension, however often: among trees of the best value and the
+    /// smallest size, one of the least price is wanted. A finite number, 0 or more.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub price: f64,
 }
+
+fn is_free(price: &f64) -> bool {
+    *price == 0.0
+}
+
+/// The most dimensions that can have a price: each set of them may take a pass of its own.
+pub const MAX_PRICES: usize = 16;
 
 /// One of the finitely many actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,6 +92,23 @@ pub enum ProblemError {
     /// An observed dimension behind a derived one.
     #[error("dimension {0:?} is observed and comes after a derived one: derived dimensions come last")]
     ObservedLast(String),
+    /// A price is negative, NaN or infinite.
+    #[error("the price of dimension {name:?} is {price}: it must be a finite number of at least 0")]
+    Price {
+        /// The dimension's name.
+        name: String,
+        /// The price.
+        price: f64,
+    },
+    /// There are too many prices.
+    #[error("{0} dimensions have a price: at most {MAX_PRICES} can have one")]
+    PriceCount(usize),
+    /// The prices cannot be added up.
+    #[error("the sum of all prices is not finite: give smaller ones")]
+    PriceSum,
+    /// A price for a dimension that does not exist.
+    #[error("there is a price for {0:?}, which is no dimension")]
+    PricedNothing(String),
     /// No initial state.
     #[error("the problem has no initial state: at least 1 is needed")]
     NoInitialState,
@@ -217,6 +247,55 @@ impl Problem {
         Problem { initial_states, weights, ..self.clone() }
     }
 
+    /// The price of a tree: the sum of the prices of the dimensions that it asks.
+    ///
+    /// ```
+    /// use broccoli_core::problem::{Objective, Problem, Thresholds};
+    /// use broccoli_core::tree::Tree;
+    /// let problem = Problem::builder()
+    ///     .dimension("x", Thresholds::list([1.0])?)
+    ///     .dimension("y", Thresholds::list([1.0])?)
+    ///     .price("y", 2.5)
+    ///     .action("a", 0.0)
+    ///     .action("b", 1.0)
+    ///     .initial([0.0])
+    ///     .objective(Objective::reach(1))
+    ///     .build()?;
+    /// assert_eq!(problem.price(&Tree::node(0, 1.0, Tree::Leaf(0), Tree::Leaf(1))), 0.0);
+    /// assert_eq!(problem.price(&Tree::node(1, 1.0, Tree::Leaf(0), Tree::Leaf(1))), 2.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn price(&self, tree: &Tree) -> f64 {
+        self.price_of(&Vec::from_iter(tree.dimensions()))
+    }
+
+    /// The sum of the prices of some dimensions, given in their order.
+    pub(crate) fn price_of(&self, dimensions: &[usize]) -> f64 {
+        // The sum of no numbers is -0.
+        dimensions.iter().filter_map(|&index| self.dimensions.get(index)).fold(0.0, |sum, d| sum + d.price)
+    }
+
+    /// Whether any dimension has a price.
+    pub fn has_prices(&self) -> bool {
+        self.dimensions.iter().any(|d| d.price > 0.0)
+    }
+
+    /// The same problem without the thresholds of those dimensions that a tree may not ask.
+    pub(crate) fn asking(&self, may_ask: impl Fn(usize) -> bool) -> Problem {
+        let mut problem = self.clone();
+        for (index, dimension) in problem.dimensions.iter_mut().enumerate() {
+            if !may_ask(index) {
+                dimension.thresholds = Thresholds::none();
+            }
+        }
+        problem
+    }
+
+    /// The same problem with at most so many predicate nodes, of those that it allows.
+    pub(crate) fn limited_to(&self, nodes: u64) -> Problem {
+        Problem { limits: self.limits.with_nodes(nodes), ..self.clone() }
+    }
+
     /// Writes the cell of an observation: its rank in every dimension. Quick where that is what `cell`
     /// holds already, as it often is from one step of a run to the next.
     #[inline(always)]
@@ -231,6 +310,7 @@ impl Problem {
 #[derive(Clone, Debug, Default)]
 pub struct ProblemBuilder {
     dimensions: Vec<Dimension>,
+    prices: Vec<(String, f64)>,
     actions: Vec<Action>,
     initial_states: Vec<InitialState>,
     objective: Option<Objective>,
@@ -242,13 +322,19 @@ pub struct ProblemBuilder {
 impl ProblemBuilder {
     /// Adds a dimension of the observation, in the order in which the system writes them.
     pub fn dimension(mut self, name: impl Into<String>, thresholds: Thresholds) -> Self {
-        self.dimensions.push(Dimension { name: name.into(), thresholds, expression: None });
+        self.dimensions.push(Dimension { name: name.into(), thresholds, expression: None, price: 0.0 });
         self
     }
 
     /// Adds a dimension with all that is known of it; derived ones come last.
     pub fn dimension_like(mut self, dimension: &Dimension) -> Self {
         self.dimensions.push(dimension.clone());
+        self
+    }
+
+    /// Gives a dimension a price, by its name; see [`Dimension::price`].
+    pub fn price(mut self, name: impl Into<String>, price: f64) -> Self {
+        self.prices.push((name.into(), price));
         self
     }
 
@@ -298,11 +384,18 @@ impl ProblemBuilder {
     ///
     /// # Errors
     /// The first thing that is missing or wrong.
-    pub fn build(self) -> Result<Problem, ProblemError> {
+    pub fn build(mut self) -> Result<Problem, ProblemError> {
         if self.dimensions.is_empty() {
             return Err(ProblemError::NoDimension);
         }
         check_names("dimensions", self.dimensions.iter().map(|d| d.name.as_str()))?;
+        for (name, price) in self.prices {
+            match self.dimensions.iter_mut().find(|d| d.name == name) {
+                Some(dimension) => dimension.price = price,
+                None => return Err(ProblemError::PricedNothing(name)),
+            }
+        }
+        check_prices(&self.dimensions)?;
         let mut derived = self.dimensions.iter().skip_while(|d| d.expression.is_none());
         if let Some(dimension) = derived.find(|d| d.expression.is_none()) {
             return Err(ProblemError::ObservedLast(dimension.name.clone()));
@@ -336,6 +429,18 @@ impl ProblemBuilder {
             weights: self.weights,
             limits: TreeLimits::new(self.depth, self.nodes)?,
         })
+    }
+}
+
+fn check_prices(dimensions: &[Dimension]) -> Result<(), ProblemError> {
+    let is_price = |price: f64| price.is_finite() && price >= 0.0;
+    if let Some(Dimension { name, price, .. }) = dimensions.iter().find(|d| !is_price(d.price)) {
+        return Err(ProblemError::Price { name: name.clone(), price: *price });
+    }
+    match dimensions.iter().filter(|d| !is_free(&d.price)).count() {
+        count if count > MAX_PRICES => Err(ProblemError::PriceCount(count)),
+        _ if dimensions.iter().map(|d| d.price).sum::<f64>().is_infinite() => Err(ProblemError::PriceSum),
+        _ => Ok(()),
     }
 }
 
@@ -401,10 +506,21 @@ mod tests {
         assert!(matches!(wrong(good().dimension("x", Thresholds::none())), DuplicateName { .. }));
         assert!(matches!(wrong(good().action("b", 2.0)), DuplicateName { .. }));
         let expression = Some("x".to_owned());
-        let derived = Dimension { name: "z".into(), thresholds: Thresholds::none(), expression };
+        let derived = Dimension { name: "z".into(), thresholds: Thresholds::none(), expression, price: 0.0 };
         assert!(good().dimension_like(&derived).build().is_ok());
         let last = good().dimension_like(&derived).dimension("y", Thresholds::none());
         assert_eq!(wrong(last), ObservedLast("y".into()));
+        assert!(good().price("x", 0.5).build().is_ok_and(|problem| problem.has_prices()));
+        assert!(good().price("x", -0.0).build().is_ok_and(|problem| !problem.has_prices()));
+        for price in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(wrong(good().price("x", price)), Price { .. }));
+        }
+        assert_eq!(wrong(good().price("y", 1.0)), PricedNothing("y".into()));
+        let dear = |builder: ProblemBuilder, i: usize| {
+            builder.dimension(format!("y{i}"), Thresholds::none()).price(format!("y{i}"), 1e308)
+        };
+        assert_eq!(wrong((0..2).fold(good(), dear)), PriceSum);
+        assert_eq!(wrong((0..17).fold(good(), dear)), PriceCount(17));
         assert!(matches!(wrong(good().action("c", f64::NAN)), ActionValue { .. }));
         assert!(matches!(wrong(good().initial([0.0, f64::NAN])), InitialValue { state: 1, position: 1, .. }));
         assert_eq!(wrong(good().objective(Objective::survive(0))), NoHorizon);

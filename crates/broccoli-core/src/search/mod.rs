@@ -3,6 +3,7 @@
 //! Several engines give one answer: they agree on status, value and size, though their trees may
 //! differ. [`Engine`] says what each is for.
 
+mod all;
 mod backtracking;
 mod behaviour;
 mod checkpoint;
@@ -11,17 +12,21 @@ mod evidence;
 mod exhaustive;
 mod explain;
 mod flat;
+mod front;
 mod observer;
 mod outcome;
+mod prices;
 mod progress;
 mod shape;
 mod split;
 mod start;
 mod value;
 
+pub use all::Optima;
 pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use evidence::{Witness, record_traces};
 pub use explain::{Explanation, explain};
+pub use front::{Front, Part};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 pub use split::{Subproblem, SubproblemError, join};
@@ -33,8 +38,10 @@ pub use crate::problem::{Stop, StopReason};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
+use prices::After;
 use progress::Progress;
 
 /// Which algorithm searches.
@@ -81,6 +88,8 @@ pub struct Search<'a> {
     threads: NonZeroUsize,
     threads_after: u64,
     cache: usize,
+    /// The cache itself, if several searches share it.
+    shared: Option<Shared>,
     memory: Option<usize>,
     witness: Option<Arc<dyn Witness>>,
 }
@@ -107,8 +116,27 @@ impl<'a> Search<'a> {
             threads: NonZeroUsize::MIN,
             threads_after: THREADS_AFTER,
             cache: 0,
+            shared: None,
             memory: None,
             witness: None,
+        }
+    }
+
+    /// A search of the same kind for another problem, from its beginning.
+    fn for_problem<'b>(&self, problem: &'b Problem) -> Search<'b>
+    where
+        'a: 'b,
+    {
+        Search {
+            engine: self.engine,
+            any_optimal: self.any_optimal,
+            stop: self.stop,
+            query_limit: self.query_limit,
+            threads: self.threads,
+            threads_after: self.threads_after,
+            cache: self.cache,
+            memory: self.memory,
+            ..Search::new(problem, self.factory)
         }
     }
 
@@ -119,7 +147,8 @@ impl<'a> Search<'a> {
     }
 
     /// Accepts any of the best trees. Without, the answer among equals is always the same one, and
-    /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none.
+    /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none. Prices of
+    /// dimensions count for nothing then.
     pub fn any_optimal(mut self) -> Self {
         self.any_optimal = true;
         self
@@ -268,13 +297,21 @@ impl<'a> Search<'a> {
     /// When the system fails, or is not deterministic; the failure keeps the best tree found before.
     pub fn run(mut self) -> Result<Outcome, Box<Failure>> {
         let gate = Arc::new(Gate::new(self.stop, self.query_limit));
+        let cache = self.shared.take().or_else(|| self.new_cache());
+        let observer = self.observer.take();
+        self.run_with(&mut After { gate, cache, observer })
+    }
+
+    fn run_with(&mut self, after: &mut After<'a>) -> Result<Outcome, Box<Failure>> {
         let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
-        let mut progress = Progress::new(self.problem, self.observer.take(), gate, gap, self.first);
+        let observer = after.observer.as_deref_mut().map(|observer| observer as _);
+        let gate = Arc::clone(&after.gate);
+        let mut progress = Progress::new(self.problem, observer, gate, gap, self.first);
         if let Some(keeper) = self.keeper.take() {
             progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.any_optimal);
         }
-        let searched = self.search(&mut progress);
-        let stopped = match searched {
+        let mut ended = self.search(&mut progress, after.cache.clone());
+        let stopped = match ended {
             Err(RunError::Stopped(reason)) => Some(reason),
             _ => None,
         };
@@ -286,7 +323,10 @@ impl<'a> Search<'a> {
             bound: conclusion.bound,
             statistics,
         };
-        let confirmed = match searched {
+        if ended.is_ok() && outcome.status == Status::Optimal && !self.any_optimal {
+            ended = self.choose_by_price(after, &mut outcome);
+        }
+        let confirmed = match ended {
             Ok(()) | Err(RunError::Stopped(StopReason::First)) => self.confirm(&mut outcome),
             other => other,
         };
@@ -301,7 +341,7 @@ impl<'a> Search<'a> {
         Ok(outcome)
     }
 
-    fn search(&mut self, progress: &mut Progress<'a>) -> Result<(), RunError> {
+    fn search(&mut self, progress: &mut Progress<'_>, cache: Option<Shared>) -> Result<(), RunError> {
         let (problem, factory) = (self.problem, self.factory);
         if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
             return Err(RunError::Unsupported { engine: self.engine.name() });
@@ -312,14 +352,9 @@ impl<'a> Search<'a> {
         match self.engine {
             Engine::Exhaustive => exhaustive::search(problem, factory, progress),
             Engine::Behaviour => {
-                let options = behaviour::Options {
-                    any_optimal: self.any_optimal,
-                    threads: self.threads.get(),
-                    threads_after: self.threads_after,
-                    cache: self.cache,
-                    memory: self.memory,
-                    witness: self.witness.take(),
-                };
+                let witness = self.witness.take();
+                let options =
+                    behaviour::Options { any_optimal: self.any_optimal, witness, ..self.options(cache) };
                 let checkpoint = self.checkpoint.take();
                 if let Some(checkpoint) = &checkpoint {
                     progress.resume(checkpoint);
@@ -333,6 +368,23 @@ impl<'a> Search<'a> {
                 )
             }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
+        }
+    }
+
+    /// An empty cache, if there is to be one.
+    fn new_cache(&self) -> Option<Shared> {
+        (self.cache > 0).then(|| Shared::new(self.problem, self.cache))
+    }
+
+    /// How a pass by [`Engine::Behaviour`] searches.
+    fn options(&self, cache: Option<Shared>) -> behaviour::Options {
+        behaviour::Options {
+            any_optimal: false,
+            threads: self.threads.get(),
+            threads_after: self.threads_after,
+            cache,
+            memory: self.memory,
+            witness: None,
         }
     }
 

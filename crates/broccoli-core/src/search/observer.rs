@@ -61,3 +61,22 @@ impl<F: FnMut(Event<'_>)> Observer for F {
         self(event);
     }
 }
+
+/// Tells an observer what happens in a search that comes after others, which did `before`: how many queries
+/// are made. What it finds and proves is not about the whole. Of the first search everything is told.
+pub(super) struct Later<'o> {
+    pub(super) observer: &'o mut dyn Observer,
+    pub(super) before: Option<Statistics>,
+}
+
+impl Observer for Later<'_> {
+    fn notify(&mut self, event: Event<'_>) {
+        match (self.before, event) {
+            (None, event) => self.observer.notify(event),
+            (Some(before), Event::Considered(statistics)) => {
+                self.observer.notify(Event::Considered(&(before + *statistics)));
+            }
+            _ => {}
+        }
+    }
+}

@@ -52,6 +52,15 @@ pub struct Statistics {
     pub behaviours: Behaviours,
 }
 
+impl Statistics {
+    /// Adds what another pass of the same search did. All its queries count as queries.
+    pub(super) fn add_pass(&mut self, pass: Statistics) {
+        let queries = pass.queries + pass.queries_canonical;
+        let pass = Statistics { queries, queries_canonical: 0, ..pass };
+        *self = Statistics { necessary_queries: self.necessary_queries, ..*self + pass };
+    }
+}
+
 impl std::ops::Add for Statistics {
     type Output = Statistics;
     /// What two searches did. What was necessary is not known then.

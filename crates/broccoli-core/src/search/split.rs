@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
                 start: self.start.take(),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
+                shared: None,
                 witness: None, // the evidence would be that of a part
                 ..self
             };

@@ -9,6 +9,7 @@ pub use text::{Drawing, OneLine};
 pub use trace::{End, Trace, TraceStep};
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +106,17 @@ impl Tree {
         all.extend(yes.predicates());
         all.extend(no.predicates());
         all
+    }
+
+    /// The dimensions that it asks.
+    ///
+    /// ```
+    /// use broccoli_core::tree::Tree;
+    /// let tree = Tree::node(2, 0.5, Tree::Leaf(1), Tree::node(2, 0.1, Tree::Leaf(1), Tree::Leaf(0)));
+    /// assert_eq!(Vec::from_iter(tree.dimensions()), [2]);
+    /// ```
+    pub fn dimensions(&self) -> BTreeSet<usize> {
+        self.predicates().into_iter().map(|(dimension, _)| dimension).collect()
     }
 
     /// The number of predicate nodes.

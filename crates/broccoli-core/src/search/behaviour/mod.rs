@@ -22,6 +22,7 @@
 //! | [`saved`] | what is left of a search, to be written down |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
+//! | [`equals`] | all behaviours that are as good as the best, and all their trees |
 //!
 //! **Order of passes.** A search is a sequence of rounds; what goes beyond a round's limits is left for
 //! the next one. `reach`: each round lets the traces run longer; the search ends with the round that
@@ -35,6 +36,7 @@ mod batch;
 mod bounds;
 mod crew;
 mod driver;
+mod equals;
 mod frontier;
 mod labels;
 mod lane;
@@ -52,11 +54,13 @@ mod worker;
 use std::sync::Arc;
 
 use self::bounds::{Arena, Inline};
+pub(super) use self::equals::for_each_equal;
 pub(super) use self::lane::Counts;
 use self::passes::Passes;
 pub(super) use self::saved::Saved;
 use super::evidence::Witness;
 use super::progress::Progress;
+use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
 
 /// How to search.
@@ -66,8 +70,8 @@ pub(super) struct Options {
     /// How many threads may be used, and after how many queries they are started.
     pub(super) threads: usize,
     pub(super) threads_after: u64,
-    /// How much memory a cache of transitions may take; 0 is none.
-    pub(super) cache: usize,
+    /// What the system has answered, if that is to be kept.
+    pub(super) cache: Option<Shared>,
     /// How much memory cache and leaves may take.
     pub(super) memory: Option<usize>,
     /// Takes down what is walked.

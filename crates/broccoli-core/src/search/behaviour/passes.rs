@@ -16,7 +16,6 @@ use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
 use super::worker::{Makings, Worker};
-use crate::problem::cache::Shared;
 use crate::problem::{Objective, Problem, RunError, SystemFactory};
 use crate::search::progress::Progress;
 use crate::tree::Tree;
@@ -27,7 +26,7 @@ const CUT_GROWTH: (u64, u64) = (5, 4);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
-const MOST_REMEMBERED: usize = 32 << 20;
+pub(super) const MOST_REMEMBERED: usize = 32 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
 /// The canonical pass is cut into so many subproblems, at least.
@@ -42,6 +41,17 @@ pub(super) enum Stage {
     Survive { nodes: Cost, only_first: bool },
     /// Value and size are known; the first solution is looked for.
     Canonical { round: Round },
+}
+
+impl Stage {
+    /// The beginning of the canonical pass.
+    pub(super) fn canonical(objective: Objective) -> Self {
+        let round = match objective {
+            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX, only_first: false },
+            _ => Round { cut: u64::MAX, nodes: 0, only_first: false },
+        };
+        Stage::Canonical { round }
+    }
 }
 
 /// What is done when memory runs out.
@@ -83,7 +93,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         progress: &mut Progress<'o>,
         saved: Option<Saved>,
     ) -> Result<(), RunError> {
-        let cache = (options.cache > 0).then(|| Shared::new(problem, options.cache));
+        let cache = options.cache.clone();
         let witness = options.witness.clone();
         // An eighth of the memory, for all lanes together.
         let share = options.memory.map_or(usize::MAX, |memory| memory / 8 / options.threads.max(1));
@@ -374,11 +384,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         if let Some(best) = self.crew.best().as_mut() {
             best.key = elsewhere();
         }
-        let round = match self.problem.objective() {
-            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX, only_first: false },
-            _ => Round { cut: u64::MAX, nodes: 0, only_first: false },
-        };
-        Some((Stage::Canonical { round }, self.root()))
+        Some((Stage::canonical(self.problem.objective()), self.root()))
     }
 
     /// Looks after everything else between two slices of the main lane.

@@ -2,6 +2,8 @@
 //!
 //! Slow next to the version space, which it checks in the tests; it makes the tree that is returned.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
@@ -82,6 +84,42 @@ fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -
         }
     }
     Tree::Leaf(labels.first().map_or(0, |labelled| usize::from(labelled.label)))
+}
+
+/// Visits every tree of exactly `nodes` predicates that agrees with the labels, in canonical order, until
+/// `visit` breaks. No smaller tree agrees with them.
+pub(super) fn for_each_tree(
+    problem: &Problem,
+    labels: &[&Labelled],
+    depth: u32,
+    nodes: u64,
+    visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if nodes == 0 {
+        return match labels.first() {
+            Some(labelled) => visit(Tree::Leaf(usize::from(labelled.label))),
+            None => (0..problem.actions().len()).map(Tree::Leaf).try_for_each(visit),
+        };
+    }
+    for dimension in 0..labels[0].cell.len() {
+        let thresholds = problem.dimensions()[dimension].thresholds.as_slice();
+        let ks = splits(labels, dimension);
+        for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
+            let (yes, no) = partition(labels, dimension, k);
+            let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
+            let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
+            // Up to the least rank on the true side, all predicates split the cells alike.
+            let alike = yes.iter().map(|labelled| labelled.cell[dimension]).min().unwrap_or(k + 1);
+            for &threshold in &thresholds[usize::from(k)..usize::from(alike)] {
+                for_each_tree(problem, &yes, depth - 1, first, &mut |yes| {
+                    for_each_tree(problem, &no, depth - 1, second, &mut |no| {
+                        visit(Tree::node(dimension, threshold, yes.clone(), no))
+                    })
+                })?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// Whether some predicate has one label on its true side and another on its false side.

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::crew::{Found, Key, Part};
+use super::crew::{Found, Key, Part, elsewhere};
 use super::frontier::Frontier;
 use super::leaves::Leaves;
 use super::passes::Stage;
 use super::realise::Labelled;
 use super::transitions::Transitions;
+use super::version_space::Cost;
 use crate::problem::Problem;
 
 /// All that is left of a search.
@@ -30,6 +31,25 @@ pub(super) struct SavedPart {
 }
 
 impl Saved {
+    /// A canonical pass that is still to be made: for the first behaviour of this value and size, if there is
+    /// one at all. No behaviour is better.
+    pub(in crate::search) fn canonical(problem: &Problem, value: u64, size: u64) -> Self {
+        let size = Cost::try_from(size).unwrap_or(Cost::MAX);
+        let objective = problem.objective();
+        let root = SavedPart {
+            is_next: false,
+            leaves: Leaves::root(problem.dimensions().len(), objective),
+            failures: Some(vec![0; problem.initial_states().len()]),
+        };
+        Saved {
+            stage: Stage::canonical(objective),
+            is_ordered: false,
+            parts: vec![root],
+            best: Some(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }),
+            transitions: Transitions::default(),
+        }
+    }
+
     /// The parts with their keys, if they can be of this problem.
     pub(super) fn checked(&self, problem: &Problem) -> Option<Vec<(Key, Part)>> {
         let initials = problem.initial_states().len();

@@ -1,0 +1,89 @@
+//! All behaviours of the best value and the smallest size, and all trees that realise them.
+//!
+//! One walk alone, depth first: value and size are known, so they bound it from the start. When a behaviour is
+//! complete the walk goes on as if it had not been found, for others that are just as good.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::bounds::Arena;
+use super::frontier::Frontier;
+use super::lane::Paused;
+use super::passes::MOST_REMEMBERED;
+use super::realise::{Labelled, for_each_tree};
+use super::version_space::Cost;
+use super::walk::{Incumbent, Job, Round};
+use super::worker::Makings;
+use crate::problem::{Problem, RunError, SystemFactory};
+use crate::search::Statistics;
+use crate::search::observer::Later;
+use crate::search::prices::After;
+use crate::search::progress::Progress;
+use crate::tree::Tree;
+
+/// How many transitions are made between two reports.
+const SLICE: u64 = 1_000;
+
+/// Visits all trees of this value and size until `visit` breaks; no tree is better. Also says what it took.
+pub(in crate::search) fn for_each_equal(
+    problem: &Problem,
+    factory: &dyn SystemFactory,
+    after: &mut After<'_>,
+    (value, size): (u64, u64),
+    before: Statistics,
+    visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
+) -> (Result<ControlFlow<()>, RunError>, Statistics) {
+    let gate = Arc::clone(&after.gate);
+    let mut later = after.observer.as_deref_mut().map(|observer| Later { observer, before: Some(before) });
+    let observer = later.as_mut().map(|later| later as _);
+    let mut progress = Progress::new(problem, observer, gate, 0.0, false);
+    let cache = after.cache.clone();
+    let makings = Makings {
+        problem,
+        factory,
+        gate: progress.gate(),
+        cache,
+        witness: None,
+        remembered: MOST_REMEMBERED,
+    };
+    let flow = walk(&makings, (value, size), &mut progress, visit);
+    (flow, progress.finish(None).1)
+}
+
+fn walk(
+    makings: &Makings<'_>,
+    (value, size): (u64, u64),
+    progress: &mut Progress<'_>,
+    visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, RunError> {
+    let problem = makings.problem;
+    let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
+    let mut lane = makings.lane::<Arena>()?;
+    let root = Frontier::root(problem.dimensions().len(), problem.objective());
+    let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
+    let job = Job { nodes, round, gap: 0.0, is_counted: false };
+    let as_good = Incumbent { value, size: nodes, is_weak: true };
+    lane.begin(job, &root, root.in_order(), Some(as_good), None);
+    loop {
+        let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
+        let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
+        progress.walked(lane.counts());
+        match paused? {
+            Paused::Slice | Paused::Asked => {}
+            Paused::Found { .. } => {
+                let labels = lane.walk().labels();
+                let labels: Vec<&Labelled> = labels.iter().collect();
+                if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                lane.improve(as_good);
+            }
+            Paused::Done => {
+                return lane
+                    .stopped()
+                    .map_or(Ok(ControlFlow::Continue(())), |reason| Err(RunError::Stopped(reason)));
+            }
+        }
+    }
+}
