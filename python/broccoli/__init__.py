@@ -9,7 +9,7 @@
 """
 
 from broccoli._broccoli import Tree, environments, sample
-from broccoli.outcome import Improvement, Outcome, Point, Query, RunError, Statistics, Trace
+from broccoli.outcome import Improvement, Outcome, Part, Point, Query, RunError, Statistics, Trace
 from broccoli.policy import Policy
 from broccoli.predicates import Predicates
 from broccoli.problem import Problem, synthesize
@@ -21,6 +21,7 @@ __all__ = [
     "FunctionSystem",
     "Improvement",
     "Outcome",
+    "Part",
     "Point",
     "Policy",
     "Predicates",

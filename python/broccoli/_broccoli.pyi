@@ -30,6 +30,7 @@ class ProblemData:
         initial: Sequence[Sequence[float]],
         goal: tuple[str, int],
         limits: tuple[int, int | None],
+        prices: Sequence[tuple[str, float]] = ...,
     ) -> ProblemData: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -49,6 +50,8 @@ class ProblemData:
     def depth(self) -> int: ...
     @property
     def nodes(self) -> int: ...
+    @property
+    def prices(self) -> list[tuple[str, float]]: ...
 
 @final
 class Tree:
@@ -133,6 +136,16 @@ class StatisticsData(TypedDict):
     trees: int
 
 @type_check_only
+class PartData(TypedDict):
+    """A part of a front."""
+
+    sizes: tuple[int, int]
+    status: str
+    value: int | None
+    bound: int | None
+    tree: Tree | None
+
+@type_check_only
 class Found(TypedDict):
     """What a search has to say at its end."""
 
@@ -147,6 +160,10 @@ class Found(TypedDict):
     history: list[tuple[int, float, int | None, int | None]]
     checkpoint_error: str | None
     failure: FailureData | None
+    price: float | None
+    front: list[PartData]
+    optimal_trees: list[Tree]
+    is_complete: bool | None
 
 @type_check_only
 class TraceData(TypedDict):

@@ -59,6 +59,21 @@ class Improvement:
         )
 
 
+class Part(NamedTuple):
+    """What is known about trees of limited size: a part of a front."""
+
+    sizes: range
+    """The limits on predicate nodes that this is about; the tree has the first of them."""
+    status: str
+    """What is proved for each of them: `"optimal"`, `"infeasible"` or `"stopped"`."""
+    value: int | None
+    """The value of the best tree within these limits."""
+    bound: int | None
+    """No tree within these limits has a better value."""
+    policy: Policy | None
+    """The best policy within these limits."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """The answer of a search. `str(outcome)` is what the command line prints."""
@@ -81,6 +96,14 @@ class Outcome:
     """When value and bound changed."""
     text: str = ""
     """The answer in words."""
+    price: float | None = None
+    """The price of the dimensions that the tree asks, if there are prices."""
+    front: tuple[Part, ...] = ()
+    """With `pareto`: the best trees for all sizes, the smallest first."""
+    optimal: tuple[Policy, ...] = ()
+    """With `all_optimal`: optimal policies, this one first."""
+    is_complete: bool | None = None
+    """With `all_optimal`: whether these are all."""
 
     @property
     def tree(self) -> Tree | None:

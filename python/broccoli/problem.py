@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ class Problem:
     - `verdict`: a function `(observation, reward, terminated, truncated, info) -> Verdict` (Gymnasium). By
       default a run that is terminated is satisfied (`reach`) or violated (`survive`), and one that is
       truncated the other way round.
+    - `prices`: what a tree pays that asks a dimension, by name: among the smallest of the best trees the
+      cheapest is wanted.
 
     >>> Problem("cartpole", depth=1)
     Problem(CartPole: survive 10000, depth 1, 4 dimensions, 93 thresholds, 2 actions, 1 initial state)
@@ -59,6 +61,7 @@ class Problem:
         dimensions: Dimensions | None = None,
         features: Callable[[Any], Any] | None = None,
         verdict: Callable[..., Any] | None = None,
+        prices: Mapping[str, float] | None = None,
     ) -> None:
         self._arguments: dict[str, Any] = {
             "thresholds": thresholds,
@@ -72,6 +75,7 @@ class Problem:
             "dimensions": dimensions,
             "features": features,
             "verdict": verdict,
+            "prices": prices,
         }
         self._system = system
         self._source = source = self._find()
@@ -91,6 +95,7 @@ class Problem:
                 source.depth if depth is None else _at_least(0, "depth", depth),
                 None if nodes is None else _at_least(0, "nodes", nodes),
             ),
+            list((prices or {}).items()),
         )
 
     def _find(self) -> Source:
@@ -162,6 +167,11 @@ class Problem:
         """The limit on its predicate nodes."""
         return self._data.nodes
 
+    @property
+    def prices(self) -> dict[str, float]:
+        """What a tree pays that asks a dimension, by name."""
+        return dict(self._data.prices)
+
     def solve(
         self,
         *,
@@ -175,6 +185,8 @@ class Problem:
         threads: int = 1,
         batch_size: int = 128,
         checkpoint: str | os.PathLike[str] | None = None,
+        pareto: bool = False,
+        all_optimal: int | None = None,
         progress: bool = False,
         on_improvement: Callable[[Improvement], object] | None = None,
     ) -> Outcome:
@@ -190,6 +202,8 @@ class Problem:
             threads=threads,
             batch_size=batch_size,
             checkpoint=checkpoint,
+            pareto=pareto,
+            all_optimal=all_optimal,
         ).run(on_improvement, progress)
 
     def search(
@@ -205,6 +219,8 @@ class Problem:
         threads: int = 1,
         batch_size: int = 128,
         checkpoint: str | os.PathLike[str] | None = None,
+        pareto: bool = False,
+        all_optimal: int | None = None,
     ) -> Search:
         """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
         if not gap >= 0:
@@ -213,6 +229,19 @@ class Problem:
         if _at_least(1, "threads", threads) > 1 and self._source.is_single:
             msg = "several threads cannot share one environment: give its id, or a function that makes one"
             raise ValueError(msg)
+        if all_optimal is not None:
+            _at_least(1, "all_optimal", all_optimal)
+        if pareto or all_optimal is not None or self._data.prices:
+            others = {
+                "pareto and all_optimal": pareto and all_optimal is not None,
+                "gap": gap > 0,
+                "first": first,
+                "checkpoint": checkpoint is not None,
+                "any_optimal": any_optimal and not pareto,
+            }
+            for name in (name for name, is_given in others.items() if is_given):
+                msg = f"{name} cannot be given together with pareto, all_optimal or prices: see docs/choices.md"
+                raise ValueError(msg)
         options: Options = {
             "engine": engine,
             "any_optimal": any_optimal,
@@ -224,6 +253,8 @@ class Problem:
             "threads": threads,
             "batch_size": _at_least(1, "batch_size", batch_size),
             "checkpoint": None if checkpoint is None else (_file(checkpoint), self._identity()),
+            "pareto": pareto,
+            "all_optimal": all_optimal,
         }
         return Search(self._data, self._source.native, self.policy, options, self._source.initial)
 
@@ -287,6 +318,7 @@ def synthesize(
     dimensions: Dimensions | None = None,
     features: Callable[[Any], Any] | None = None,
     verdict: Callable[..., Any] | None = None,
+    prices: Mapping[str, float] | None = None,
     engine: Engine = "behaviour",
     time_limit: float | None = None,
     query_limit: int | None = None,
@@ -297,12 +329,14 @@ def synthesize(
     threads: int = 1,
     batch_size: int = 128,
     checkpoint: str | os.PathLike[str] | None = None,
+    pareto: bool = False,
+    all_optimal: int | None = None,
     progress: bool = False,
     on_improvement: Callable[[Improvement], object] | None = None,
 ) -> Outcome:
     """Find the best decision tree for a system, and prove that it is.
 
-    The arguments up to `verdict` say what the problem is; see `Problem`. The others say how to search:
+    The arguments up to `prices` say what the problem is; see `Problem`. The others say how to search:
 
     - `engine`: `"behaviour"`, or another that gives the same answer with more queries.
     - `time_limit` (seconds), `query_limit`, `gap` (0.05 is 5 %), `first` (the first tree that reaches the
@@ -315,6 +349,8 @@ def synthesize(
     - `batch_size`: how many steps a system with `step_batch` makes at a time, at most.
     - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it
       is there already, the search goes on from it; it is removed when there is nothing left to do.
+    - `pareto`: the best tree of every size up to the limit, in `outcome.front`.
+    - `all_optimal`: how many optimal trees to list, in `outcome.optimal`.
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 
@@ -337,6 +373,7 @@ def synthesize(
         dimensions=dimensions,
         features=features,
         verdict=verdict,
+        prices=prices,
     )
     return problem.solve(
         engine=engine,
@@ -349,6 +386,8 @@ def synthesize(
         threads=threads,
         batch_size=batch_size,
         checkpoint=checkpoint,
+        pareto=pareto,
+        all_optimal=all_optimal,
         progress=progress,
         on_improvement=on_improvement,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from broccoli import _broccoli
-from broccoli.outcome import Improvement, Outcome, Point, Query, RunError, Statistics
+from broccoli.outcome import Improvement, Outcome, Part, Point, Query, RunError, Statistics
 from broccoli.policy import Policy
 
 logger = logging.getLogger("broccoli")
@@ -34,6 +34,8 @@ class Options(TypedDict):
     threads: int
     batch_size: int
     checkpoint: tuple[Path, str] | None
+    pareto: bool
+    all_optimal: int | None
 
 
 class Search:
@@ -141,6 +143,19 @@ class Search:
             stopped_by=found["stopped_by"],
             history=tuple(Point(*point) for point in found["history"]),
             text=found["text"],
+            price=found["price"],
+            front=tuple(
+                Part(
+                    range(part["sizes"][0], part["sizes"][1] + 1),
+                    part["status"],
+                    part["value"],
+                    part["bound"],
+                    self._policy(part["tree"]) if part["tree"] else None,
+                )
+                for part in found["front"]
+            ),
+            optimal=tuple(self._policy(tree) for tree in found["optimal_trees"]),
+            is_complete=found["is_complete"],
         )
         logger.debug("search ends after %.3f s: %r", outcome.seconds, outcome)
         if found["checkpoint_error"]:

@@ -12,7 +12,9 @@ type Dimensions = Vec<(String, Vec<f64>)>;
 /// Names and values.
 type Actions = Vec<(String, f64)>;
 /// What `ProblemData` is made from.
-type Arguments = (Dimensions, Actions, Vec<Vec<f64>>, (&'static str, u64), (u32, u64));
+type Arguments = (Dimensions, Actions, Vec<Vec<f64>>, (&'static str, u64), (u32, u64), Prices);
+/// Names of dimensions and their prices.
+type Prices = Vec<(String, f64)>;
 
 /// A checked problem: everything but the system.
 #[pyclass(frozen, eq, module = "broccoli._broccoli")]
@@ -34,13 +36,14 @@ impl ProblemData {
 #[pymethods]
 impl ProblemData {
     #[new]
-    #[pyo3(signature = (dimensions, actions, initial, goal, limits))]
+    #[pyo3(signature = (dimensions, actions, initial, goal, limits, prices=Vec::new()))]
     fn new(
         dimensions: Dimensions,
         actions: Actions,
         initial: Vec<Vec<f64>>,
         goal: (String, u64),
         limits: (u32, Option<u64>),
+        prices: Prices,
     ) -> PyResult<Self> {
         let objective = match goal.0.as_str() {
             "reach" => Objective::reach(goal.1),
@@ -63,6 +66,9 @@ impl ProblemData {
                 .map_err(|error| wrong(format_args!("dimension {name:?}: {error}")))?;
             builder = builder.dimension(name, thresholds);
         }
+        for (name, price) in prices {
+            builder = builder.price(name, price);
+        }
         for (name, value) in actions {
             builder = builder.action(name, value);
         }
@@ -77,7 +83,14 @@ impl ProblemData {
             self.initial(),
             (self.objective(), self.horizon()),
             (self.depth(), self.nodes()),
+            self.prices(),
         )
+    }
+
+    #[getter]
+    fn prices(&self) -> Prices {
+        let priced = self.core.dimensions().iter().filter(|d| d.price > 0.0);
+        priced.map(|d| (d.name.clone(), d.price)).collect()
     }
 
     #[getter]

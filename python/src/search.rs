@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{Problem, RunError, SystemFactory};
 use broccoli_core::search::{
-    Engine, Event, Observer, Search, Solution, Statistics, Status, Stop, StopReason, explain as blame,
+    Engine, Event, Failure, Observer, Optima, Outcome, Part, Search, Solution, Statistics, Status, Stop,
+    StopReason, explain as blame,
 };
 use broccoli_core::tree::{End, Trace};
 use broccoli_environments::Variant;
+use broccoli_export::choices::More;
+use broccoli_export::json::StatusJson;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -140,9 +143,23 @@ pub struct Options {
     batch_size: NonZeroUsize,
     /// The file for checkpoints, and what it is about.
     checkpoint: Option<(PathBuf, String)>,
+    /// Whether the best tree of every size is wanted; and how many optimal trees are.
+    pareto: bool,
+    all_optimal: Option<NonZeroUsize>,
 }
 
 impl Options {
+    /// Runs the search, for what is wanted.
+    fn run(&self, search: Search<'_>) -> Result<(Outcome, More), Box<Failure>> {
+        match self.all_optimal {
+            None if self.pareto => search.front().map(|front| (front.outcome, More::Front(front.parts))),
+            None => search.run().map(|outcome| (outcome, More::Nothing)),
+            Some(most) => search.all_optimal(most).map(|Optima { outcome, trees, is_complete }| {
+                (outcome, More::AllOptimal { trees, is_complete })
+            }),
+        }
+    }
+
     fn engine(&self) -> PyResult<Engine> {
         match self.engine.as_str() {
             "behaviour" => Ok(Engine::Behaviour),
@@ -175,6 +192,20 @@ pub struct Found {
     history: Vec<(u64, f64, Option<u64>, Option<u64>)>,
     checkpoint_error: Option<String>,
     failure: Option<FailureData>,
+    price: Option<f64>,
+    front: Vec<PartData>,
+    optimal_trees: Vec<Tree>,
+    is_complete: Option<bool>,
+}
+
+/// A part of a front.
+#[derive(IntoPyObject)]
+struct PartData {
+    sizes: (u64, u64),
+    status: &'static str,
+    value: Option<u64>,
+    bound: Option<u64>,
+    tree: Option<Tree>,
 }
 
 #[derive(IntoPyObject)]
@@ -220,7 +251,7 @@ pub fn search(
     let clock = Clock::new(stopper, options.time_limit()?, black_box.is_slow());
     let mut watch = Watch::new(problem, &clock, on_event);
     let engine = options.engine()?;
-    let mut file = options.checkpoint.map(|(path, system)| File::new(path, system));
+    let mut file = options.checkpoint.clone().map(|(path, system)| File::new(path, system));
     let saved = file.as_ref().map(File::read).transpose()?.flatten();
     let started = Instant::now();
     let chosen = py.detach(|| {
@@ -235,7 +266,7 @@ pub fn search(
         if let Some(queries) = options.query_limit {
             search = search.query_limit(queries);
         }
-        if let Some(start) = options.start {
+        if let Some(start) = &options.start {
             search = search.start(start.get().core().clone()).map_err(wrong)?;
         }
         if let Some(checkpoint) = saved {
@@ -244,24 +275,28 @@ pub fn search(
         if let Some(file) = &mut file {
             search = search.keeper(file);
         }
-        Ok::<_, PyErr>(search.observer(&mut watch).run())
+        Ok::<_, PyErr>(options.run(search.observer(&mut watch)))
     })?;
     let seconds = started.elapsed().as_secs_f64();
     let history = watch.history;
     if let Some(error) = clock.take_raised() {
         return Err(error);
     }
-    if let (Some(file), Ok(outcome)) = (&mut file, &chosen)
+    if let (Some(file), Ok((outcome, _))) = (&mut file, &chosen)
         && !matches!(outcome.status, Status::Stopped(_))
     {
         file.remove();
     }
+    let (chosen, more) = match chosen {
+        Ok((outcome, more)) => (Ok(outcome), more),
+        Err(failure) => (Err(failure), More::Nothing),
+    };
     let (best, statistics, failure) = match &chosen {
         Ok(outcome) => (&outcome.best, outcome.statistics, None),
         Err(failure) => (&failure.best, failure.statistics, Some(black_box.failure(py, &failure.error))),
     };
     let text = match &chosen {
-        Ok(outcome) => broccoli_export::text::outcome(core, outcome, seconds),
+        Ok(outcome) => broccoli_export::text::outcome(core, outcome, seconds) + &more.text(core),
         Err(failure) => failure.to_string(),
     };
     let (status, bound, stopped_by) = match &chosen {
@@ -285,7 +320,30 @@ pub fn search(
         history,
         checkpoint_error: file.and_then(|file| file.error),
         failure,
+        price: best.as_ref().filter(|_| core.has_prices()).map(|best| core.price(&best.tree)),
+        front: match &more {
+            More::Front(parts) => parts.iter().map(|part| part_data(part, core)).collect(),
+            _ => Vec::new(),
+        },
+        is_complete: match &more {
+            More::AllOptimal { is_complete, .. } => Some(*is_complete),
+            _ => None,
+        },
+        optimal_trees: match more {
+            More::AllOptimal { trees, .. } => trees.into_iter().map(|tree| Tree::of(tree, core)).collect(),
+            _ => Vec::new(),
+        },
     })
+}
+
+fn part_data(part: &Part, problem: &Problem) -> PartData {
+    PartData {
+        sizes: (*part.sizes.start(), *part.sizes.end()),
+        status: StatusJson::from(part.status).name(),
+        value: part.best.as_ref().map(|best| best.value),
+        bound: part.bound,
+        tree: part.best.as_ref().map(|best| Tree::of(best.tree.clone(), problem)),
+    }
 }
 
 /// The trace of a tree from one initial state: observations, actions, and what ended it.

@@ -40,13 +40,14 @@ impl AnswerOptions {
         searched: Searched,
         command: Vec<String>,
     ) -> Done {
-        let Searched { found, seconds, threads, explanation, history, stages, certified } = searched;
+        let Searched { found, more, seconds, threads, explanation, history, stages, certified } = searched;
         let (result, summary) = match &found {
             Ok(outcome) => {
                 let why = explanation.as_ref().map(|why| text::explanation(problem, why));
                 let result = ResultJson::new(system, problem, outcome, seconds);
-                let summary = text::outcome(problem, outcome, seconds) + &why.unwrap_or_default();
-                (result.explained(explanation.as_ref()), summary)
+                let summary =
+                    text::outcome(problem, outcome, seconds) + &why.unwrap_or_default() + &more.text(problem);
+                (result.explained(explanation.as_ref()).with(problem, &more), summary)
             }
             Err(failure) => {
                 let result = ResultJson::failed(system, problem, failure, seconds);

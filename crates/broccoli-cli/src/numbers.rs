@@ -41,6 +41,16 @@ pub fn numbers(example: &'static str) -> impl Fn(&str) -> Result<Numbers, String
     }
 }
 
+/// A name and a price, with `=` between them.
+pub fn price(text: &str) -> Result<(String, f64), String> {
+    let (name, number) =
+        text.rsplit_once('=').ok_or("it must be a name and a number, such as velocity=2.5")?;
+    match number.trim().parse::<f64>() {
+        Ok(price) if price.is_finite() && price >= 0.0 => Ok((name.trim().to_owned(), price)),
+        _ => Err("the price must be a finite number of at least 0, such as velocity=2.5".to_owned()),
+    }
+}
+
 /// A number with a unit of time behind it.
 pub fn time_span(text: &str) -> Result<Duration, String> {
     let text = text.trim();

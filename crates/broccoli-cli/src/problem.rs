@@ -6,7 +6,7 @@ use broccoli_problem::{Target, TargetDimension};
 use clap::Args;
 
 use crate::complaint::Complaint;
-use crate::numbers::{Numbers, numbers, whole};
+use crate::numbers::{Numbers, numbers, price, whole};
 use crate::objective::ObjectiveOptions;
 use crate::starts::{Starts, check_count};
 
@@ -40,6 +40,19 @@ pub struct ProblemOptions {
           value_parser = whole::<usize>(1..=MAX_THRESHOLDS as u64))]
     thresholds: Option<usize>,
 
+    /// The only dimensions that a tree may ask, by their names [default: all]
+    #[arg(long = "use", value_name = "NAME,…", value_delimiter = ',')]
+    only: Option<Vec<String>>,
+
+    /// Dimensions that a tree may not ask, by their names
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    without: Option<Vec<String>>,
+
+    /// What a tree pays that asks this dimension, once however often it asks (repeatable): among the smallest
+    /// of the best trees the cheapest is found
+    #[arg(long = "price", value_name = "NAME=NUMBER", allow_hyphen_values = true, value_parser = price)]
+    prices: Vec<(String, f64)>,
+
     #[command(flatten)]
     starts: Starts,
 
@@ -57,6 +70,9 @@ impl ProblemOptions {
             || self.actions.is_some()
             || self.step.is_some()
             || self.thresholds.is_some()
+            || self.only.is_some()
+            || self.without.is_some()
+            || !self.prices.is_empty()
             || self.starts.is_any()
     }
 
@@ -68,6 +84,7 @@ impl ProblemOptions {
         for (dimension, thresholds) in target.dimensions.iter_mut().zip(thresholds) {
             dimension.thresholds = thresholds;
         }
+        self.choose_dimensions(target)?;
         if let Some(states) = self.starts.states(target)? {
             target.initial = states;
             target.seeds = None;
@@ -88,6 +105,21 @@ impl ProblemOptions {
         target.nodes = self.nodes.or(target.nodes).map(|nodes| nodes.min(most));
         self.objective.choose(target)?;
         target.problem().map_err(|error| Complaint::input(error.to_string()))
+    }
+
+    /// Which dimensions a tree may ask, and at what price.
+    fn choose_dimensions(&self, target: &mut Target) -> Result<(), Complaint> {
+        let wrong = |option: &'static str| move |what: String| Complaint::input(format!("{option}: {what}"));
+        if let Some(names) = &self.only {
+            target.ask_only(names).map_err(wrong("--use"))?;
+        }
+        if let Some(names) = &self.without {
+            target.ask_without(names).map_err(wrong("--without"))?;
+        }
+        for (name, price) in &self.prices {
+            target.dimension(name).map_err(wrong("--price"))?.price = *price;
+        }
+        Ok(())
     }
 
     fn thresholds(&self, target: &Target) -> Result<Vec<Thresholds>, Complaint> {

@@ -16,7 +16,7 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
-use crate::running::{SearchError, Searched};
+use crate::running::{SearchError, Searched, Wanted};
 use crate::searching::SearchOptions;
 use crate::target::{built_in, described, resolve};
 
@@ -68,15 +68,18 @@ impl Prove {
             value(&problem, &*target.factory, &tree).map_err(|error| Complaint::other(error.to_string()))?;
 
         // A tree that is not one of those searched cannot be started from, but it can be compared.
-        let (searched, misfit) = match self.search.run(&target, &problem, Some(tree.clone()), None, None) {
-            Ok(searched) => (searched, None),
-            Err(SearchError::Options(complaint)) => return Err(complaint),
-            Err(SearchError::Start(error)) => match self.search.run(&target, &problem, None, None, None) {
-                Ok(searched) => (searched, Some(error.to_string())),
+        let (searched, misfit) =
+            match self.search.run(&target, &problem, Some(tree.clone()), None, None, Wanted::Best) {
+                Ok(searched) => (searched, None),
                 Err(SearchError::Options(complaint)) => return Err(complaint),
-                Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),
-            },
-        };
+                Err(SearchError::Start(error)) => {
+                    match self.search.run(&target, &problem, None, None, None, Wanted::Best) {
+                        Ok(searched) => (searched, Some(error.to_string())),
+                        Err(SearchError::Options(complaint)) => return Err(complaint),
+                        Err(SearchError::Start(error)) => return Err(Complaint::other(error.to_string())),
+                    }
+                }
+            };
         let Searched { found, seconds, threads, .. } = searched;
         let (result, verdict, failure) = match &found {
             Ok(outcome) => {
@@ -139,7 +142,10 @@ fn verdict(problem: &Problem, outcome: &Outcome, value: Option<u64>, tree: &Tree
     let objective = problem.objective();
     let is_beaten = outcome.best.as_ref().is_some_and(|best| {
         value.is_none_or(|value| {
-            objective.is_better(best.value, value) || best.value == value && best.tree.size() < tree.size()
+            let is_as_good = best.value == value && best.tree.size() == tree.size();
+            objective.is_better(best.value, value)
+                || best.value == value && best.tree.size() < tree.size()
+                || is_as_good && problem.price(&best.tree) < problem.price(tree)
         })
     });
     match outcome.status {

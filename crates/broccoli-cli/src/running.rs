@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use broccoli_blackbox::Watch;
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{
-    Checkpoint, Engine, Event, Explanation, Failure, Observer, Outcome, Search, StartError, Statistics,
-    Status, Stop, StopReason, explain,
+    Checkpoint, Engine, Event, Explanation, Failure, Observer, Optima, Outcome, Search, StartError,
+    Statistics, Status, Stop, StopReason, explain,
 };
 use broccoli_core::tree::Tree;
+use broccoli_export::choices::More;
 use broccoli_export::history::{History, Moment};
 use broccoli_export::stages::StageJson;
 use broccoli_problem::Target;
@@ -85,6 +86,33 @@ pub struct Plan {
     /// An earlier search to go on with, instead of all that.
     pub resumed: Option<Checkpoint>,
     pub certificate: Option<CertificateFile>,
+    pub wanted: Wanted,
+}
+
+/// What is wanted of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The best tree.
+    #[default]
+    Best,
+    /// The best tree of every size.
+    Front,
+    /// Up to so many optimal trees.
+    AllOptimal(NonZeroUsize),
+}
+
+impl Wanted {
+    /// Runs the search.
+    fn run(self, search: Search<'_>) -> Result<(Outcome, More), Box<Failure>> {
+        match self {
+            Wanted::Best => search.run().map(|outcome| (outcome, More::Nothing)),
+            Wanted::Front => search.front().map(|front| (front.outcome, More::Front(front.parts))),
+            Wanted::AllOptimal(most) => search.all_optimal(most).map(|optima| {
+                let Optima { outcome, trees, is_complete } = optima;
+                (outcome, More::AllOptimal { trees, is_complete })
+            }),
+        }
+    }
 }
 
 /// Where checkpoints go.
@@ -97,6 +125,8 @@ pub struct Kept {
 /// A search that has ended.
 pub struct Searched {
     pub found: Result<Outcome, Box<Failure>>,
+    /// What was asked for besides the best tree.
+    pub more: More,
     /// How long it took, those runs included that were gone on with.
     pub seconds: f64,
     pub threads: usize,
@@ -186,6 +216,7 @@ impl RunOptions {
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
+        let wanted = plan.wanted;
         let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries.saturating_sub(session.queries));
@@ -220,6 +251,7 @@ impl RunOptions {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
             return Ok(Searched {
                 found: Err(Box::new(failure)),
+                more: More::Nothing,
                 seconds: earlier,
                 threads: threads.get(),
                 explanation: None,
@@ -241,7 +273,10 @@ impl RunOptions {
                 progress.notify(event);
             }
         };
-        let found = search.observer(&mut observer).stop(stopper).run();
+        let (found, more) = match wanted.run(search.observer(&mut observer).stop(stopper)) {
+            Ok((outcome, more)) => (Ok(outcome), more),
+            Err(failure) => (Err(failure), More::Nothing),
+        };
         let seconds = clock();
         let explanation = match &found {
             Ok(Outcome { status: Status::Infeasible, statistics, .. })
@@ -267,7 +302,7 @@ impl RunOptions {
             Err(failure) => &failure.statistics,
         });
         let stages = Vec::new();
-        Ok(Searched { found, seconds, threads: threads.get(), explanation, history, stages, certified })
+        Ok(Searched { found, more, seconds, threads: threads.get(), explanation, history, stages, certified })
     }
 
     pub fn has_cache(&self) -> bool {

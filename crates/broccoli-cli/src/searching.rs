@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::certificate::{CertificateFile, CertificateOptions};
 use crate::complaint::Complaint;
 use crate::numbers::fraction;
-use crate::running::{Kept, Plan, RunOptions, SearchError, Searched, Session};
+use crate::running::{Kept, Plan, RunOptions, SearchError, Searched, Session, Wanted};
 
 /// The options about the search.
 #[derive(Debug, Args)]
@@ -69,6 +69,49 @@ impl SearchOptions {
         }
     }
 
+    /// Refuses what does not go together with a front, with all optimal trees or with prices.
+    pub fn check_wanted(
+        &self,
+        wanted: Wanted,
+        target: &Target,
+        has_prices: bool,
+        is_kept: bool,
+        is_certified: bool,
+    ) -> Result<(), Complaint> {
+        let what = match wanted {
+            Wanted::Front => "--pareto",
+            Wanted::AllOptimal(_) => "--all-optimal",
+            Wanted::Best if has_prices => "a problem with prices",
+            Wanted::Best => return Ok(()),
+        };
+        let asked = &target.search;
+        let refused = [
+            (is_kept, "--checkpoint", "only a search for the best tree can be resumed"),
+            (
+                self.gap.is_some() || asked.gap.is_some(),
+                "--gap",
+                "it takes trees that are proved to be optimal",
+            ),
+            (self.run.is_first() || asked.first, "--first", "it takes trees that are proved to be optimal"),
+            (
+                (self.any_optimal || asked.any_optimal) && wanted != Wanted::Front,
+                "--any-optimal",
+                "the tree is to be chosen",
+            ),
+            (
+                is_certified && wanted == Wanted::Front,
+                "--certificate",
+                "a certificate is about one limit on the size: give --nodes N instead",
+            ),
+        ];
+        match refused.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, why)) => {
+                Err(Complaint::input(format!("{what} does not go together with {option}: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Runs the search, with a tree to start from if there is one, keeps it if it is to be kept, and writes
     /// its certificate if there is to be one.
     pub fn run(
@@ -78,8 +121,9 @@ impl SearchOptions {
         start: Option<Tree>,
         kept: Option<Kept>,
         certificate: Option<CertificateFile>,
+        wanted: Wanted,
     ) -> Result<Searched, SearchError> {
-        self.run_in(&mut Session::new(), target, problem, start, kept, certificate)
+        self.run_in(&mut Session::new(), target, problem, start, kept, certificate, wanted)
     }
 
     /// The same as one of the searches of a session.
@@ -91,6 +135,7 @@ impl SearchOptions {
         start: Option<Tree>,
         kept: Option<Kept>,
         certificate: Option<CertificateFile>,
+        wanted: Wanted,
     ) -> Result<Searched, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
@@ -110,6 +155,7 @@ impl SearchOptions {
             start,
             resumed: None,
             certificate,
+            wanted,
         };
         self.run.run_in(session, target, problem, plan, kept)
     }

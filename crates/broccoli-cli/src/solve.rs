@@ -1,5 +1,6 @@
 //! `broccoli solve`: finds the best tree for an environment or a problem file.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ use crate::numbers::{time_span, whole};
 use crate::problem::ProblemOptions;
 use crate::refine;
 use crate::report;
-use crate::running::{Kept, SearchError};
+use crate::running::{Kept, SearchError, Wanted};
+use crate::screen::note;
 use crate::searching::SearchOptions;
 use crate::target::{described, resolve};
 
@@ -40,6 +42,15 @@ pub struct Solve {
 
     #[command(flatten)]
     search: SearchOptions,
+
+    /// Find the best tree of every size up to the limit: the front of size against value
+    #[arg(long, conflicts_with_all = ["all_optimal", "refine"])]
+    pareto: bool,
+
+    /// List up to N optimal trees, and say whether there are more
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "refine",
+          value_parser = whole::<usize>(1..=MOST_LISTED))]
+    all_optimal: Option<usize>,
 
     /// Start with this tree, which must fit the thresholds and limits: a saved tree or result
     #[arg(long, value_name = "TREE.json")]
@@ -69,10 +80,15 @@ pub struct Solve {
 
 /// The most finer grids that can be asked for: halving has come to its end by then.
 const MOST_STAGES: u64 = 100;
+/// The most optimal trees that can be asked for.
+const MOST_LISTED: u64 = 1_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
   broccoli solve cartpole
+  broccoli solve cartpole --pareto
+  broccoli solve cartpole --without x --price theta_dot=2
+  broccoli solve mountain-car --all-optimal 10
   broccoli solve mountain-car --depth 3 --nodes 4 --step 0.18,0.014
   broccoli solve mountain-car --actions left,coast,right
   broccoli solve pendulum --actions -2,-1,0,1,2
@@ -104,6 +120,9 @@ impl Solve {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),
             None => None,
         };
+        let wanted = self.wanted();
+        let (is_kept, is_certified) = (self.checkpoint.is_some(), self.certificate.is_wanted());
+        self.search.check_wanted(wanted, &target, problem.has_prices(), is_kept, is_certified)?;
         self.search.check_certificate(&self.certificate, &target, &problem)?;
         if let Some(stages) = self.refine {
             self.check_refine(&target)?;
@@ -111,10 +130,16 @@ impl Solve {
             let (problem, searched) = refined.map_err(|error| complaint(error, file))?;
             return self.answer.tell(&target, system, &problem, searched, report::command());
         }
+        if is_certified && problem.has_prices() {
+            note(format_args!("the certificate is about value and size, not the price"));
+        }
+        if is_certified && wanted != Wanted::Best {
+            note(format_args!("the certificate is about value and size, not the other trees"));
+        }
         let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
         let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &json)).transpose()?;
         let certificate = self.certificate.begin(&json)?;
-        let searched = self.search.run(&target, &problem, start, kept, certificate);
+        let searched = self.search.run(&target, &problem, start, kept, certificate, wanted);
         let searched = searched.map_err(|error| complaint(error, file))?;
         self.answer.tell(&target, system, &problem, searched, report::command())
     }
@@ -135,6 +160,14 @@ impl Solve {
                 .help("--first would end them all with the first tree: leave out one of the two"));
         }
         Ok(())
+    }
+
+    fn wanted(&self) -> Wanted {
+        match self.all_optimal.and_then(NonZeroUsize::new) {
+            Some(most) => Wanted::AllOptimal(most),
+            None if self.pareto => Wanted::Front,
+            None => Wanted::Best,
+        }
     }
 
     /// Where the search is kept, with all that it takes to run it again.

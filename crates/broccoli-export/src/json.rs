@@ -10,6 +10,7 @@ use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Sta
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
 
+use crate::choices::{More, PartJson};
 use crate::history::Moment;
 use crate::stages::StageJson;
 
@@ -419,6 +420,18 @@ pub struct ResultJson {
     /// What the search did, in more detail.
     #[serde(default)]
     pub statistics: StatisticsJson,
+    /// The price of the tree, if dimensions have prices; proved to be the least if the status is `Optimal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
+    /// The best trees for all sizes, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<Vec<PartJson>>,
+    /// Optimal trees, the one above first, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal_trees: Option<Vec<TreeJson>>,
+    /// Whether these are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal_trees_complete: Option<bool>,
     /// What failed, if the status is `Error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -445,6 +458,22 @@ impl ResultJson {
     /// The same with the initial states that are to blame.
     pub fn explained(self, explanation: Option<&Explanation>) -> Self {
         ResultJson { infeasible: explanation.map(InfeasibleJson::from), ..self }
+    }
+
+    /// The same with what was asked for besides the best tree.
+    pub fn with(self, problem: &Problem, more: &More) -> Self {
+        match more {
+            More::Nothing => self,
+            More::Front(parts) => {
+                let parts = parts.iter().map(|part| PartJson::new(problem, part)).collect();
+                ResultJson { front: Some(parts), ..self }
+            }
+            More::AllOptimal { trees, is_complete } => ResultJson {
+                optimal_trees: Some(trees.iter().map(|tree| tree.to_json(problem)).collect()),
+                optimal_trees_complete: Some(*is_complete),
+                ..self
+            },
+        }
     }
 
     /// The result of a search whose black box failed after `seconds`.
@@ -489,6 +518,10 @@ impl ResultJson {
             statistics: statistics.into(),
             history: Vec::new(),
             command: Vec::new(),
+            price: best.filter(|_| problem.has_prices()).map(|best| problem.price(&best.tree)),
+            front: None,
+            optimal_trees: None,
+            optimal_trees_complete: None,
             error: None,
             problem: problem_json,
         }

@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod choices;
 pub mod code;
 pub mod csv;
 pub mod drawing;

@@ -37,7 +37,11 @@ pub fn toml(problem: &ProblemJson) -> String {
     lines.extend([String::new(), "[predicates]".to_owned()]);
     for dimension in &problem.dimensions {
         let thresholds = literal(&dimension.thresholds.as_slice());
-        lines.push(format!("{} = {thresholds}", literal(&dimension.name)));
+        let value = match dimension.price {
+            0.0 => thresholds,
+            price => format!("{{ list = {thresholds}, price = {} }}", literal(&price)),
+        };
+        lines.push(format!("{} = {value}", literal(&dimension.name)));
     }
     let states: Vec<&[f64]> = problem.initial_states.iter().map(|state| state.values()).collect();
     lines.extend([String::new(), "[initial]".to_owned(), format!("states = {}", literal(&states))]);

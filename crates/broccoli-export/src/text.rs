@@ -108,6 +108,9 @@ fn summary(
     text += &format!("{}\n\n", wrapped(verdict));
     if let Some(Solution { tree, .. }) = best {
         text += &format!("size     {}, depth {}\n", counted(tree.size(), "predicate"), tree.depth());
+        if problem.has_prices() {
+            text += &format!("price    {}\n", problem.price(tree));
+        }
     }
     text += &format!("queries  {}\n", queries(statistics));
     if statistics.trees > 0 {
@@ -190,6 +193,9 @@ fn optimal(problem: &Problem, best: &Solution) -> String {
             format!(". No tree {within} survives longer{tail}.")
         }
     };
+    if problem.has_prices() {
+        text += " None as good and as small has a lower price.";
+    }
     text
 }
 

@@ -20,6 +20,8 @@ use crate::starts::{self, Ranges, Starts};
 /// The sections of a file.
 pub(crate) const SECTIONS: [&str; 7] =
     ["system", "features", "predicates", "initial", "objective", "tree", "search"];
+/// The keys of [tree].
+const TREE: [&str; 4] = ["depth", "nodes", "use", "without"];
 /// The longest file that is read.
 const LONGEST: u64 = 64 << 20;
 
@@ -46,7 +48,9 @@ pub enum SystemSource {
 pub(crate) struct Predicates {
     pub(crate) dimension: Placed<String>,
     pub(crate) range: Option<(f64, f64)>,
-    pub(crate) thresholds: Thresholds,
+    /// None leaves those of the system.
+    pub(crate) thresholds: Option<Thresholds>,
+    pub(crate) price: Option<f64>,
 }
 
 /// A dimension that is derived from the observed ones.
@@ -94,6 +98,9 @@ pub struct ProblemFile {
     pub(crate) objective: Option<Placed<ObjectiveChoice>>,
     pub(crate) depth: Option<u32>,
     pub(crate) nodes: Option<u64>,
+    /// The dimensions that a tree may ask, and those that it may not.
+    pub(crate) only: Option<Placed<Vec<String>>>,
+    pub(crate) without: Option<Placed<Vec<String>>>,
     pub(crate) search: SearchOptions,
 }
 
@@ -171,10 +178,10 @@ impl ProblemFile {
 
         let predicates = root.get("predicates").map(|item| item.any_section()).transpose()?;
         let predicates_place = predicates.as_ref().map(Section::place);
-        let predicates = predicates.iter().flat_map(Section::entries).map(|(name, place, item)| {
-            let (range, thresholds) = thresholds(&item)?;
-            Ok(Predicates { dimension: Placed { value: name.to_owned(), place }, range, thresholds })
-        });
+        let predicates = predicates
+            .iter()
+            .flat_map(Section::entries)
+            .map(|(name, place, item)| self::predicates(Placed { value: name.to_owned(), place }, &item));
         let predicates: Vec<Predicates> = predicates.collect::<Read<_>>()?;
 
         let initial = root.section("initial", &["states", "file", "samples", "seed", "ranges", "seeds"])?;
@@ -200,6 +207,8 @@ impl ProblemFile {
             objective,
             depth,
             nodes,
+            only: names(&root, "use")?,
+            without: names(&root, "without")?,
             search: search(&root)?,
         })
     }
@@ -324,17 +333,37 @@ fn features(root: &Section<'_>) -> Read<Vec<Feature>> {
     item.list(must)?.iter().map(feature).collect()
 }
 
-/// A list, or a table with a range and a step or a count.
-fn thresholds(item: &Item<'_>) -> Read<(Option<(f64, f64)>, Thresholds)> {
+/// A list, or a table with a range and a step or a count, or a list, and perhaps a price.
+fn predicates(dimension: Placed<String>, item: &Item<'_>) -> Read<Predicates> {
     let must = "a list of thresholds, or { low = …, high = …, step = … }, or count = … instead of step";
-    if !item.is_table() {
+    let list = |item: &Item<'_>| -> Read<Thresholds> {
         let list = item
             .numbers()
             .map_err(|flaw| if flaw.place == item.place() { item.wrong(must) } else { flaw })?;
-        let list = Thresholds::list(list).map_err(|error| Flaw::new(item.place(), error.to_string()))?;
-        return Ok((None, list));
+        Thresholds::list(list).map_err(|error| Flaw::new(item.place(), error.to_string()))
+    };
+    if !item.is_table() {
+        return Ok(Predicates { dimension, range: None, thresholds: Some(list(item)?), price: None });
     }
-    let section = item.section(&["low", "high", "step", "count"])?;
+    let section = item.section(&["low", "high", "step", "count", "list", "price"])?;
+    let price = section.get("price").map(|item| {
+        let price = item.number().ok().filter(|price| *price >= 0.0);
+        price.ok_or_else(|| item.wrong("a finite number of at least 0"))
+    });
+    let price = price.transpose()?;
+    let ranged = ["low", "high", "step", "count"].iter().any(|key| section.get(key).is_some());
+    if let Some(given) = section.get("list") {
+        if ranged {
+            return Err(Flaw::new(
+                given.place(),
+                "give either `list` or `low`, `high` and `step` or `count`",
+            ));
+        }
+        return Ok(Predicates { dimension, range: None, thresholds: Some(list(&given)?), price });
+    }
+    if price.is_some() && !ranged {
+        return Ok(Predicates { dimension, range: None, thresholds: None, price });
+    }
     let low = section.need("low", must)?.number()?;
     let high = section.need("high", must)?.number()?;
     let (made, place) = match section.one_of(&["step", "count"])? {
@@ -346,7 +375,7 @@ fn thresholds(item: &Item<'_>) -> Read<(Option<(f64, f64)>, Thresholds)> {
         None => return Err(section.missing("step` or `count", must)),
     };
     let made = made.map_err(|error| Flaw::new(place, format!("`{}`: {error}", item.name())))?;
-    Ok((Some((low, high)), made))
+    Ok(Predicates { dimension, range: Some((low, high)), thresholds: Some(made), price })
 }
 
 fn objective(root: &Section<'_>) -> Read<Option<Placed<ObjectiveChoice>>> {
@@ -389,16 +418,28 @@ fn objective(root: &Section<'_>) -> Read<Option<Placed<ObjectiveChoice>>> {
 }
 
 fn tree(root: &Section<'_>) -> Read<Option<u32>> {
-    let Some(section) = root.section("tree", &["depth", "nodes"])? else { return Ok(None) };
+    let Some(section) = root.section("tree", &TREE)? else { return Ok(None) };
     let depth = section.get("depth").map(|item| item.whole(0..=u64::from(MAX_DEPTH))).transpose()?;
     Ok(depth.map(|depth| depth as u32))
 }
 
 fn nodes(root: &Section<'_>) -> Read<Option<u64>> {
-    let Some(section) = root.section("tree", &["depth", "nodes"])? else { return Ok(None) };
+    let Some(section) = root.section("tree", &TREE)? else { return Ok(None) };
     let Some(item) = section.get("nodes") else { return Ok(None) };
     let depth = tree(root)?.unwrap_or(MAX_DEPTH);
     item.whole(0..=(1 << depth) - 1).map(Some)
+}
+
+/// Names of dimensions.
+fn names(root: &Section<'_>, key: &str) -> Read<Option<Placed<Vec<String>>>> {
+    let Some(item) = root.section("tree", &TREE)?.and_then(|section| section.get(key)) else {
+        return Ok(None);
+    };
+    let names = item.texts()?;
+    if names.is_empty() {
+        return Err(item.wrong("a list of at least one dimension"));
+    }
+    Ok(Some(Placed { value: names, place: item.place() }))
 }
 
 fn search(root: &Section<'_>) -> Read<SearchOptions> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use broccoli_blackbox::{Description, Plugin, Subprocess};
 use broccoli_core::problem::{System, SystemError, SystemFactory, sample};
 use broccoli_expression::Condition;
-use broccoli_expression::nearest::hint;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
@@ -121,13 +120,18 @@ impl ProblemFile {
         }
         for predicates in &self.predicates {
             let Placed { value: name, place } = &predicates.dimension;
-            let Some(dimension) = target.dimensions.iter_mut().find(|d| d.name == *name) else {
-                let names: Vec<&str> = target.dimensions.iter().map(|d| d.name.as_str()).collect();
-                let message = format!("{:?} does not observe {name:?}{}", target.name, hint(name, &names));
-                return Err(Flaw::new(place.clone(), message));
-            };
-            dimension.thresholds = predicates.thresholds.clone();
+            let dimension = target.dimension(name).map_err(|what| Flaw::new(place.clone(), what))?;
+            if let Some(thresholds) = &predicates.thresholds {
+                dimension.thresholds.clone_from(thresholds);
+            }
             dimension.range = predicates.range.or(dimension.range);
+            dimension.price = predicates.price.unwrap_or(dimension.price);
+        }
+        if let Some(Placed { value: names, place }) = &self.only {
+            target.ask_only(names).map_err(|what| Flaw::new(place.clone(), what))?;
+        }
+        if let Some(Placed { value: names, place }) = &self.without {
+            target.ask_without(names).map_err(|what| Flaw::new(place.clone(), what))?;
         }
         if let Some(Placed { value: seeds, place }) = &self.seeds {
             if !target.is_foreign && target.noise() == 0.0 {

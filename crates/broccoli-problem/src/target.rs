@@ -9,6 +9,7 @@ use broccoli_core::problem::{
     SystemFactory, Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
+use broccoli_expression::nearest::hint;
 use broccoli_expression::{Expression, ExpressionError};
 
 use crate::featured::Featured;
@@ -25,6 +26,8 @@ pub struct TargetDimension {
     pub thresholds: Thresholds,
     /// How it is derived from the others, if it is.
     pub expression: Option<String>,
+    /// What a tree pays that asks it; 0 is nothing.
+    pub price: f64,
 }
 
 /// Why a feature cannot be added.
@@ -87,6 +90,7 @@ impl Target {
             // The default grids are constants, and a test builds each of them.
             thresholds: Thresholds::grid(d.range.0, d.range.1, d.step).unwrap_or_default(),
             expression: None,
+            price: 0.0,
         });
         let variant = Variant::new(environment);
         let factory: Arc<dyn SystemFactory> = Arc::new(variant.clone());
@@ -220,10 +224,64 @@ impl Target {
             range: None,
             thresholds: Thresholds::none(),
             expression: Some(expression.to_owned()),
+            price: 0.0,
         });
         self.features.push(feature);
         self.derive();
         Ok(())
+    }
+
+    /// The dimension with this name.
+    ///
+    /// # Errors
+    /// Which names there are.
+    pub fn dimension(&mut self, name: &str) -> Result<&mut TargetDimension, String> {
+        let names: Vec<&str> = self.dimensions.iter().map(|d| d.name.as_str()).collect();
+        match names.iter().position(|known| *known == name) {
+            Some(index) => Ok(&mut self.dimensions[index]),
+            None => Err(format!("{:?} does not observe {name:?}{}", self.name, hint(name, &names))),
+        }
+    }
+
+    /// Lets trees ask the dimensions with these names only: the others lose their thresholds.
+    ///
+    /// ```
+    /// # use broccoli_problem::Target;
+    /// let mut target = Target::environment(broccoli_environments::find("cartpole")?);
+    /// target.ask_only(&["theta", "theta_dot"])?;
+    /// assert!(target.dimensions[0].thresholds.is_empty() && !target.dimensions[2].thresholds.is_empty());
+    /// assert!(target.ask_only(&["thetta"]).unwrap_err().contains("did you mean"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no dimension with such a name, or it has no thresholds.
+    pub fn ask_only(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        for name in names {
+            let dimension = self.dimension(name.as_ref())?;
+            if dimension.thresholds.is_empty() {
+                return Err(format!("dimension {:?} has no thresholds", dimension.name));
+            }
+        }
+        let is_named = |d: &TargetDimension| names.iter().any(|name| name.as_ref() == d.name);
+        for dimension in self.dimensions.iter_mut().filter(|d| !is_named(d)) {
+            dimension.thresholds = Thresholds::none();
+        }
+        Ok(())
+    }
+
+    /// Lets trees ask all dimensions but those with these names, which lose their thresholds.
+    ///
+    /// # Errors
+    /// When there is no dimension with such a name, or none is left to ask.
+    pub fn ask_without(&mut self, names: &[impl AsRef<str>]) -> Result<(), String> {
+        for name in names {
+            self.dimension(name.as_ref())?.thresholds = Thresholds::none();
+        }
+        match self.dimensions.iter().all(|d| d.thresholds.is_empty()) {
+            true => Err("no dimension is left to ask".to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// The dimensions that the system itself observes.
@@ -251,6 +309,7 @@ impl Target {
             range: None,
             thresholds: Thresholds::none(),
             expression: None,
+            price: 0.0,
         };
         Target {
             name: description.name.clone(),
@@ -286,8 +345,8 @@ impl Target {
             builder = builder.nodes(nodes);
         }
         for dimension in &self.dimensions {
-            let TargetDimension { name, thresholds, expression, .. } = dimension.clone();
-            builder = builder.dimension_like(&Dimension { name, thresholds, expression });
+            let TargetDimension { name, thresholds, expression, price, .. } = dimension.clone();
+            builder = builder.dimension_like(&Dimension { name, thresholds, expression, price });
         }
         for action in &self.actions {
             builder = builder.action(&action.name, action.value);

@@ -131,6 +131,14 @@ const BAD_FORM: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, step = 0.1, count = 3 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, count = 2.5 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, step = 0 }\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = {}\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { price = -1 }\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { price = \"2\" }\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { list = [1], low = 0 }\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { list = 3 }\n",
+    "[system]\nenvironment = \"pendulum\"\n[tree]\nuse = []\n",
+    "[system]\nenvironment = \"pendulum\"\n[tree]\nuse = \"angle\"\n",
+    "[system]\nenvironment = \"pendulum\"\n[tree]\nwithout = [1]\n",
     "[system]\nenvironment = \"pendulum\"\n[features]\nenergy = \"velocity^2\"\n",
     "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"energy\"\n",
     "[system]\nenvironment = \"pendulum\"\n[[features]]\nname = \"\"\nexpression = \"angle\"\n",
@@ -173,6 +181,10 @@ const BAD_MEANING: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { low = 0, high = 1, step = 2 }\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangel = [0.5]\n",
     "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = []\nvelocity = []\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = { price = inf }\n",
+    "[system]\nenvironment = \"pendulum\"\n[tree]\nuse = [\"angel\"]\n",
+    "[system]\nenvironment = \"pendulum\"\n[predicates]\nangle = []\n[tree]\nuse = [\"angle\"]\n",
+    "[system]\nenvironment = \"pendulum\"\n[tree]\nwithout = [\"angle\", \"velocity\"]\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nstates = [[0]]\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nfile = \"no-such-file.csv\"\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nsamples = 3\nranges = [[0, 1]]\n",
@@ -269,6 +281,26 @@ fn actions_by_names_and_values() {
         names("pendulum", "[-2, 0, \"+0.5\", 2]"),
         [action("-2", -2.0), action("0", 0.0), action("+0.5", 0.5), action("+2", 2.0)]
     );
+}
+
+#[test]
+fn dimensions_that_a_tree_may_ask_and_their_prices() {
+    let schema = Schema::new();
+    let dimensions = |rest: &str| {
+        let text = format!("[system]\nenvironment = \"cartpole\"\n{rest}\n");
+        assert_eq!(schema.accepts(&text), Ok(()));
+        let problem = parse(&text).unwrap().open().unwrap().problem().unwrap();
+        problem.dimensions().iter().map(|d| (d.thresholds.len(), d.price)).collect::<Vec<_>>()
+    };
+    let default = dimensions("");
+    let counts: Vec<usize> = default.iter().map(|(count, _)| *count).collect();
+    let (some, all) = ("[tree]\nuse = [\"theta\", \"x_dot\"]", [0, counts[1], counts[2], 0]);
+    assert_eq!(dimensions(some).iter().map(|d| d.0).collect::<Vec<_>>(), all);
+    let both = "[tree]\nuse = [\"theta\", \"x_dot\"]\nwithout = [\"theta\"]";
+    assert_eq!(dimensions(both).iter().map(|d| d.0).collect::<Vec<_>>(), [0, counts[1], 0, 0]);
+    let priced = "[predicates]\nx = { price = 2 }\nx_dot = { list = [0.5, 1], price = 0.25 }\n\
+                  theta = { low = -1, high = 1, step = 0.5, price = 0 }";
+    assert_eq!(dimensions(priced), [(counts[0], 2.0), (2, 0.25), (3, 0.0), (counts[3], 0.0)]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Optima {
     /// Optimal trees: first that of the outcome, then the others in canonical order. None unless value and
     /// size are proved.
     pub trees: Vec<Tree>,
-    /// Whether these are all.
+    /// Whether it is proved that these are all.
     pub is_complete: bool,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Search<'a> {
     /// # let factory = || Ok(Box::new(Token(0.0)) as Box<dyn System>);
     /// let optima = Search::new(&problem, &factory).all_optimal(NonZeroUsize::MAX)?;
     /// assert!(optima.is_complete);
-    /// assert_eq!(optima.trees.len(), 5); // x >= 1, up; x >= 2 or x >= 3, down; x >= 4 or x >= 5, down
+    /// assert_eq!(optima.trees.len(), 3); // x >= 3, x >= 4 or x >= 5 ? down : up
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -21,6 +21,7 @@ use broccoli_core::tree::Tree;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::choices;
 use crate::drawing::{ACTION_COLOURS, Colours, Theme, escaped, svg};
 use crate::json::ResultJson;
 use crate::number::grouped;
@@ -83,6 +84,7 @@ impl Report<'_> {
             "facts" => tables::facts(result),
             "notes" => self.notes(&policy),
             "tree" => policy.as_ref().map_or_else(no_tree, |policy| svg(policy, Theme::Page)),
+            "choices" => choices::html(result, &problem),
             "robustness" => tables::robustness(&problem, tree, self.observed.as_ref()),
             "fresh" => tables::fresh(result, &problem, self.fresh.as_ref()),
             "statistics" => tables::statistics(result),

@@ -49,6 +49,9 @@ pub(super) fn facts(result: &ResultJson) -> String {
     if let (Some(size), Some(depth)) = (result.size, result.depth) {
         facts.push((grouped(size), format!("predicates, depth {depth}")));
     }
+    if let Some(price) = result.price {
+        facts.push((price.to_string(), "price of the dimensions asked".to_owned()));
+    }
     facts.push((grouped(states), if states == 1 { "initial state" } else { "initial states" }.to_owned()));
     facts.push((grouped(result.queries), "queries of the system".to_owned()));
     facts.push((duration(result.seconds), format!("by {}", result.engine)));

@@ -77,6 +77,7 @@ pub fn derived() -> Vec<(&'static str, Policy)> {
                     name: name.to_owned(),
                     thresholds: Thresholds::none(),
                     expression: Some(expression.to_owned()),
+                    price: 0.0,
                 });
             }
             for action in policy.problem.actions() {
