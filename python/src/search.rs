@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{Problem, RunError, SystemFactory};
 use broccoli_core::search::{
-    Engine, Event, Failure, Observer, Optima, Outcome, Part, Search, Solution, Statistics, Status, Stop,
+    Engine, Event, Failure, FrontPart, Observer, Optima, Outcome, Search, Solution, Statistics, Status, Stop,
     StopReason, explain as blame,
 };
 use broccoli_core::tree::{End, Trace};
@@ -336,7 +336,7 @@ pub fn search(
     })
 }
 
-fn part_data(part: &Part, problem: &Problem) -> PartData {
+fn part_data(part: &FrontPart, problem: &Problem) -> PartData {
     PartData {
         sizes: (*part.sizes.start(), *part.sizes.end()),
         status: StatusJson::from(part.status).name(),

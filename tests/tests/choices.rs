@@ -1,9 +1,11 @@
 //! Fronts, prices and all optimal trees against exhaustive enumeration, on random small problems.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use broccoli_core::problem::ComeBack;
-use broccoli_core::search::{Front, Optima, Search, Status};
+use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory};
+use broccoli_core::search::{Engine, Front, FrontPart, Optima, Search, Status};
 use broccoli_core::tree::Tree;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
@@ -73,7 +75,7 @@ fn a_front_has_the_best_tree_of_every_size() {
         let (problem, factory) = (table.problem(), table.factory(ComeBack::Snapshot));
         let front = Search::new(&problem, &factory).front().map_err(|e| e.to_string())?;
         check_front(table, &front)?;
-        let is_stopped = |part: &broccoli_core::search::Part| matches!(part.status, Status::Stopped(_));
+        let is_stopped = |part: &FrontPart| matches!(part.status, Status::Stopped(_));
         is(!front.parts.iter().any(is_stopped), || format!("{front:?} was not stopped by anybody"))?;
         // Each part is the answer of a search with its limit, with threads and with a cache, too.
         for part in &front.parts {
@@ -163,6 +165,9 @@ fn the_cheapest_of_the_smallest_of_the_best() {
         let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
         let threads = threads.run().map_err(|e| e.to_string())?;
         is(threads.best == outcome.best, || format!("{threads:?} instead of {outcome:?}"))?;
+        let pruned = Search::new(&problem, &factory).engine(Engine::Backtracking { pruning: true });
+        let pruned = pruned.run().map_err(|e| e.to_string())?.best.map(|best| best.tree);
+        is(pruned.as_ref().is_some_and(|tree| optima.contains(tree)), || format!("{pruned:?}"))?;
         // Stopped before the price is proved, that is not claimed.
         let s = outcome.statistics;
         let made = s.queries + s.queries_canonical + s.replayed;
@@ -211,5 +216,65 @@ fn all_optimal_trees_and_no_other() {
         let stopped = list(search().query_limit(made.saturating_sub(1)), usize::MAX)?;
         is(!stopped.is_complete || stopped.trees == all.trees, || format!("{stopped:?}"))?;
         is(stopped.trees.iter().all(|tree| expected.contains(tree)), || format!("{stopped:?}"))
+    });
+}
+
+/// A system that answers so many queries in all, and then fails or panics.
+struct Mortal {
+    system: Box<dyn System>,
+    left: Arc<AtomicU64>,
+    panics: bool,
+}
+
+impl System for Mortal {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.system.reset(initial, observation)
+    }
+
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        let left = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => self.system.step(action, observation),
+            Err(_) if self.panics => panic!("worn out"),
+            Err(_) => Err(SystemError::new("worn out")),
+        }
+    }
+}
+
+#[test]
+fn a_system_that_fails_on_the_way_takes_nothing_with_it() {
+    on_all_with_prices(0.003, |(table, prices)| {
+        let problem = table.priced(prices);
+        let count = |left: u64, panics| {
+            let table_factory = table.factory(ComeBack::Replay);
+            let left = Arc::new(AtomicU64::new(left));
+            let counter = Arc::clone(&left);
+            let factory = move || -> Result<Box<dyn System>, SystemError> {
+                Ok(Box::new(Mortal { system: table_factory.make()?, left: Arc::clone(&left), panics }))
+            };
+            (factory, counter)
+        };
+        let (factory, left) = count(u64::MAX, false);
+        let whole =
+            Search::new(&problem, &factory).all_optimal(NonZeroUsize::MAX).map_err(|e| e.to_string())?;
+        let made = u64::MAX - left.load(Relaxed);
+        for (queries, panics) in
+            [(made / 2, false), (made.saturating_sub(1), false), (made.saturating_sub(1), true)]
+        {
+            if made == 0 {
+                continue;
+            }
+            let (factory, _) = count(queries, panics);
+            let failed = Search::new(&problem, &factory).all_optimal(NonZeroUsize::MAX);
+            let best = match &failed {
+                Ok(optima) => return Err(format!("{optima:?} with {queries} of {made} queries")),
+                Err(failure) => failure.best.as_ref(),
+            };
+            is(best.is_none_or(|best| oracle::value(table, &best.tree) == Some(best.value)), || {
+                format!("{best:?}")
+            })?;
+            is(queries < made - 1 || best.is_some() == whole.outcome.best.is_some(), || format!("{best:?}"))?;
+        }
+        Ok(())
     });
 }

@@ -1,7 +1,7 @@
 //! What a search gives besides its best tree: the best tree of every size, or all optimal trees.
 
 use broccoli_core::problem::{Dimension, Objective, Problem};
-use broccoli_core::search::{Part, Status};
+use broccoli_core::search::{FrontPart, Status};
 use broccoli_core::tree::{Tree, TreeJson};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum More {
     #[default]
     Nothing,
     /// The best trees for all sizes: [`Front::parts`](broccoli_core::search::Front::parts).
-    Front(Vec<Part>),
+    Front(Vec<FrontPart>),
     /// Optimal trees, see [`Optima`](broccoli_core::search::Optima).
     AllOptimal {
         /// The trees, that of the outcome first.
@@ -56,7 +56,7 @@ pub struct PartJson {
 
 impl PartJson {
     /// The JSON form of a part of a front.
-    pub fn new(problem: &Problem, part: &Part) -> Self {
+    pub fn new(problem: &Problem, part: &FrontPart) -> Self {
         PartJson {
             size: *part.sizes.start(),
             up_to: *part.sizes.end(),
@@ -91,7 +91,7 @@ impl PartJson {
 }
 
 /// The table of a front, and its trees on a line each.
-fn front(problem: &Problem, parts: &[Part]) -> String {
+fn front(problem: &Problem, parts: &[FrontPart]) -> String {
     let rows: Vec<PartJson> = parts.iter().map(|part| PartJson::new(problem, part)).collect();
     let width = |cell: fn(&PartJson) -> String, least| {
         rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0).max(least)

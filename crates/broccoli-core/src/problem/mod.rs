@@ -12,6 +12,7 @@ mod limits;
 pub(crate) mod measure;
 mod objective;
 mod predicates;
+mod prices;
 mod stop;
 mod system;
 
@@ -23,13 +24,12 @@ pub use instance::{Instance, RunError};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
 pub use objective::{Aim, Objective, Over, Return, Value, rank, unrank};
 pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
+pub use prices::MAX_PRICES;
 pub(crate) use stop::Gate;
 pub use stop::{Stop, StopReason};
 pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
 
 use serde::{Deserialize, Serialize};
-
-use crate::tree::Tree;
 
 /// One dimension of the observation: its name and the thresholds that predicates may use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,16 +44,9 @@ pub struct Dimension {
     pub expression: Option<String>,
     /// What a tree pays that asks this dimension, however often: among trees of the best value and the
     /// smallest size, one of the least price is wanted. A finite number, 0 or more.
-    #[serde(default, skip_serializing_if = "is_free")]
+    #[serde(default, skip_serializing_if = "prices::is_free")]
     pub price: f64,
 }
-
-fn is_free(price: &f64) -> bool {
-    *price == 0.0
-}
-
-/// The most dimensions that can have a price: each set of them may take a pass of its own.
-pub const MAX_PRICES: usize = 16;
 
 /// One of the finitely many actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,50 +240,6 @@ impl Problem {
         Problem { initial_states, weights, ..self.clone() }
     }
 
-    /// The price of a tree: the sum of the prices of the dimensions that it asks.
-    ///
-    /// ```
-    /// use broccoli_core::problem::{Objective, Problem, Thresholds};
-    /// use broccoli_core::tree::Tree;
-    /// let problem = Problem::builder()
-    ///     .dimension("x", Thresholds::list([1.0])?)
-    ///     .dimension("y", Thresholds::list([1.0])?)
-    ///     .price("y", 2.5)
-    ///     .action("a", 0.0)
-    ///     .action("b", 1.0)
-    ///     .initial([0.0])
-    ///     .objective(Objective::reach(1))
-    ///     .build()?;
-    /// assert_eq!(problem.price(&Tree::node(0, 1.0, Tree::Leaf(0), Tree::Leaf(1))), 0.0);
-    /// assert_eq!(problem.price(&Tree::node(1, 1.0, Tree::Leaf(0), Tree::Leaf(1))), 2.5);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn price(&self, tree: &Tree) -> f64 {
-        self.price_of(&Vec::from_iter(tree.dimensions()))
-    }
-
-    /// The sum of the prices of some dimensions, given in their order.
-    pub(crate) fn price_of(&self, dimensions: &[usize]) -> f64 {
-        // The sum of no numbers is -0.
-        dimensions.iter().filter_map(|&index| self.dimensions.get(index)).fold(0.0, |sum, d| sum + d.price)
-    }
-
-    /// Whether any dimension has a price.
-    pub fn has_prices(&self) -> bool {
-        self.dimensions.iter().any(|d| d.price > 0.0)
-    }
-
-    /// The same problem without the thresholds of those dimensions that a tree may not ask.
-    pub(crate) fn asking(&self, may_ask: impl Fn(usize) -> bool) -> Problem {
-        let mut problem = self.clone();
-        for (index, dimension) in problem.dimensions.iter_mut().enumerate() {
-            if !may_ask(index) {
-                dimension.thresholds = Thresholds::none();
-            }
-        }
-        problem
-    }
-
     /// The same problem with at most so many predicate nodes, of those that it allows.
     pub(crate) fn limited_to(&self, nodes: u64) -> Problem {
         Problem { limits: self.limits.with_nodes(nodes), ..self.clone() }
@@ -395,7 +344,7 @@ impl ProblemBuilder {
                 None => return Err(ProblemError::PricedNothing(name)),
             }
         }
-        check_prices(&self.dimensions)?;
+        prices::check(&self.dimensions)?;
         let mut derived = self.dimensions.iter().skip_while(|d| d.expression.is_none());
         if let Some(dimension) = derived.find(|d| d.expression.is_none()) {
             return Err(ProblemError::ObservedLast(dimension.name.clone()));
@@ -429,18 +378,6 @@ impl ProblemBuilder {
             weights: self.weights,
             limits: TreeLimits::new(self.depth, self.nodes)?,
         })
-    }
-}
-
-fn check_prices(dimensions: &[Dimension]) -> Result<(), ProblemError> {
-    let is_price = |price: f64| price.is_finite() && price >= 0.0;
-    if let Some(Dimension { name, price, .. }) = dimensions.iter().find(|d| !is_price(d.price)) {
-        return Err(ProblemError::Price { name: name.clone(), price: *price });
-    }
-    match dimensions.iter().filter(|d| !is_free(&d.price)).count() {
-        count if count > MAX_PRICES => Err(ProblemError::PriceCount(count)),
-        _ if dimensions.iter().map(|d| d.price).sum::<f64>().is_infinite() => Err(ProblemError::PriceSum),
-        _ => Ok(()),
     }
 }
 

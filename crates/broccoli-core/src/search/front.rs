@@ -13,7 +13,7 @@ use super::{Failure, Outcome, Search, Solution, Status};
 
 /// What is known about trees of limited size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct FrontPart {
     /// The limits on predicate nodes that this is about.
     pub sizes: RangeInclusive<u64>,
     /// What is proved for each of them.
@@ -29,7 +29,7 @@ pub struct Part {
 pub struct Front {
     /// All limits on predicate nodes, from 0 to that of the problem, each in one part, the smallest first.
     /// Each part with a tree has a better value than the one before.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FrontPart>,
     /// The outcome for the largest limit, with what the whole front took. It is stopped if any part is.
     pub outcome: Outcome,
 }
@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         let cache = self.new_cache();
         let (mut observer, mut start) = (self.observer.take(), self.start.take());
         let mut most = self.problem.limits().nodes();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<FrontPart> = Vec::new();
         let mut whole: Option<Outcome> = None;
         loop {
             let before = whole.as_ref().map(|whole| whole.statistics);
@@ -104,9 +104,9 @@ impl<'a> Search<'a> {
             }
             let least = best.as_ref().map_or(0, |best| best.tree.size());
             let is_stopped = matches!(status, Status::Stopped(_));
-            parts.push(Part { sizes: least..=most, status, best, bound });
+            parts.push(FrontPart { sizes: least..=most, status, best, bound });
             if is_stopped && least > 0 {
-                parts.push(Part { sizes: 0..=least - 1, status, best: None, bound });
+                parts.push(FrontPart { sizes: 0..=least - 1, status, best: None, bound });
             }
             let whole = match &mut whole {
                 None => whole.insert(outcome),

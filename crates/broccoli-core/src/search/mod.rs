@@ -26,7 +26,7 @@ pub use all::Optima;
 pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use evidence::{Witness, record_traces};
 pub use explain::{Explanation, explain};
-pub use front::{Front, Part};
+pub use front::{Front, FrontPart};
 pub use observer::{Event, Improvement, Observer};
 pub use outcome::{Behaviours, Failure, Outcome, Solution, Statistics, Status};
 pub use split::{Subproblem, SubproblemError, join};
