@@ -77,9 +77,9 @@ pub fn number(table: &TableProblem, tree: &Tree) -> Option<f64> {
 /// Every tree of the best value, the smallest size and the least price, in canonical order; `prices` has one for
 /// each dimension.
 pub fn optima(table: &TableProblem, prices: &[f64]) -> Vec<Tree> {
-    let Some((best, size)) = best(table) else { return Vec::new() };
+    let Some((best, size)) = best_number(table) else { return Vec::new() };
     let mut all = trees(table, size, table.depth);
-    all.retain(|tree| value(table, tree) == Some(best));
+    all.retain(|tree| number(table, tree) == Some(best));
     let least = all.iter().map(|tree| price(tree, prices)).min_by(f64::total_cmp);
     all.retain(|tree| Some(price(tree, prices)) == least);
     all.sort();

@@ -8,7 +8,7 @@ use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError,
 use broccoli_core::search::{Engine, Front, FrontPart, Optima, Search, Status};
 use broccoli_core::tree::Tree;
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
 use proptest::prelude::*;
@@ -22,6 +22,8 @@ fn on_all(share: f64, check: impl Fn(&TableProblem) -> Result<(), String>) {
     run(share, scattered(Wanted::Survive, MOST_TREES), &check);
     run(share, structured(Wanted::Reach, MOST_TREES), &check);
     run(share, structured(Wanted::Survive, MOST_TREES), &check);
+    run(share, any_objective(scattered(Wanted::Reach, MOST_TREES)), &check);
+    run(share, any_objective(structured(Wanted::Survive, MOST_TREES)), &check);
 }
 
 fn is(condition: bool, what: impl FnOnce() -> String) -> Result<(), String> {
@@ -29,44 +31,46 @@ fn is(condition: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 /// Per limit on nodes, the best value and size.
-fn best_per_limit(table: &TableProblem) -> Vec<Option<(u64, u64)>> {
-    (0..=table.nodes).map(|nodes| oracle::best(&TableProblem { nodes, ..table.clone() })).collect()
+fn best_per_limit(table: &TableProblem) -> Vec<Option<(f64, u64)>> {
+    (0..=table.nodes).map(|nodes| oracle::best_number(&TableProblem { nodes, ..table.clone() })).collect()
 }
 
 /// Checks that a front has each limit in one part, and that what it claims of each is true.
 fn check_front(table: &TableProblem, front: &Front) -> Result<(), String> {
     let truth = best_per_limit(table);
+    let number = |value: u64| table.objective.number(value);
+    let is_better = |a: f64, b: f64| if table.objective.is_minimised() { a < b } else { a > b };
     let mut next = 0;
     for part in &front.parts {
         is(*part.sizes.start() == next && !part.sizes.is_empty(), || format!("a gap before {part:?}"))?;
         next = part.sizes.end() + 1;
-        let found = part.best.as_ref().map(|best| (best.value, best.tree.size()));
+        let found = part.best.as_ref().map(|best| (number(best.value), best.tree.size()));
         for nodes in part.sizes.clone() {
             let best = truth[nodes as usize];
             let is_true = match part.status {
-                Status::Optimal => found == best && found.is_some() && part.bound == best.map(|best| best.0),
+                Status::Optimal => {
+                    found == best && found.is_some() && part.bound.map(number) == best.map(|best| best.0)
+                }
                 Status::Infeasible => found.is_none() && best.is_none() && part.bound.is_none(),
                 _ => {
-                    let bound = part.bound.ok_or("no bound")?;
-                    best.is_none_or(|(value, _)| !table.objective.is_better(value, bound))
-                        && found.is_none_or(|(value, _)| {
-                            best.is_some_and(|best| !table.objective.is_better(value, best.0))
-                        })
+                    let bound = number(part.bound.ok_or("no bound")?);
+                    best.is_none_or(|(value, _)| !is_better(value, bound))
+                        && found.is_none_or(|(value, _)| best.is_some_and(|best| !is_better(value, best.0)))
                 }
             };
             is(is_true, || format!("{part:?} at {nodes}, where the best is {best:?}"))?;
         }
         if let Some(best) = &part.best {
             is(best.tree.size() == *part.sizes.start(), || format!("{best:?} is not of the first size"))?;
-            is(oracle::value(table, &best.tree) == Some(best.value), || {
+            is(oracle::number(table, &best.tree) == Some(number(best.value)), || {
                 format!("{best:?} has another value")
             })?;
         }
     }
     is(next == table.nodes + 1, || format!("the front ends at {next}"))?;
-    let values = front.parts.iter().filter_map(|part| part.best.as_ref()).map(|best| best.value);
-    let values: Vec<u64> = values.collect();
-    is(values.windows(2).all(|pair| table.objective.is_better(pair[1], pair[0])), || format!("{values:?}"))
+    let values = front.parts.iter().filter_map(|part| part.best.as_ref()).map(|best| number(best.value));
+    let values: Vec<f64> = values.collect();
+    is(values.windows(2).all(|pair| is_better(pair[1], pair[0])), || format!("{values:?}"))
 }
 
 #[test]
@@ -141,6 +145,8 @@ fn on_all_with_prices(share: f64, check: impl Fn(&(TableProblem, Vec<f64>)) -> R
     run(share, with_prices(scattered(Wanted::Survive, MOST_TREES)), &check);
     run(share, with_prices(structured(Wanted::Reach, MOST_TREES)), &check);
     run(share, with_prices(structured(Wanted::Survive, MOST_TREES)), &check);
+    run(share, with_prices(any_objective(scattered(Wanted::Reach, MOST_TREES))), &check);
+    run(share, with_prices(any_objective(structured(Wanted::Survive, MOST_TREES))), &check);
 }
 
 /// The dimensions with a price that a tree asks.
@@ -165,9 +171,9 @@ fn the_cheapest_of_the_smallest_of_the_best() {
         let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
         let threads = threads.run().map_err(|e| e.to_string())?;
         is(threads.best == outcome.best, || format!("{threads:?} instead of {outcome:?}"))?;
-        let pruned = Search::new(&problem, &factory).engine(Engine::Backtracking { pruning: true });
-        let pruned = pruned.run().map_err(|e| e.to_string())?.best.map(|best| best.tree);
-        is(pruned.as_ref().is_some_and(|tree| optima.contains(tree)), || format!("{pruned:?}"))?;
+        let every = Search::new(&problem, &factory).engine(Engine::Exhaustive);
+        let every = every.run().map_err(|e| e.to_string())?.best.map(|best| best.tree);
+        is(every.as_ref().is_some_and(|tree| optima.contains(tree)), || format!("{every:?}"))?;
         // Stopped before the price is proved, that is not claimed.
         let s = outcome.statistics;
         let made = s.queries + s.queries_canonical + s.replayed;
@@ -270,9 +276,12 @@ fn a_system_that_fails_on_the_way_takes_nothing_with_it() {
                 Ok(optima) => return Err(format!("{optima:?} with {queries} of {made} queries")),
                 Err(failure) => failure.best.as_ref(),
             };
-            is(best.is_none_or(|best| oracle::value(table, &best.tree) == Some(best.value)), || {
-                format!("{best:?}")
-            })?;
+            is(
+                best.is_none_or(|best| {
+                    oracle::number(table, &best.tree) == Some(table.objective.number(best.value))
+                }),
+                || format!("{best:?}"),
+            )?;
             is(queries < made - 1 || best.is_some() == whole.outcome.best.is_some(), || format!("{best:?}"))?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What a search gives besides its best tree: the best tree of every size, or all optimal trees.
 
-use broccoli_core::problem::{Dimension, Objective, Problem};
+use broccoli_core::problem::{Dimension, Problem, Value};
 use broccoli_core::search::{FrontPart, Status};
 use broccoli_core::tree::{Tree, TreeJson};
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::drawing::escaped;
 use crate::json::{ResultJson, StatusJson};
 use crate::number::{counted, grouped};
+use crate::worth;
 
 /// What was asked for besides the best tree.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,9 +46,9 @@ pub struct PartJson {
     /// The largest limit: up to here, more predicates bring nothing.
     pub up_to: u64,
     /// The value of the best tree within these limits.
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// No tree within these limits has a better value.
-    pub bound: Option<u64>,
+    pub bound: Option<Value>,
     /// What is proved for each of these limits.
     pub status: StatusJson,
     /// The best tree.
@@ -60,8 +61,8 @@ impl PartJson {
         PartJson {
             size: *part.sizes.start(),
             up_to: *part.sizes.end(),
-            value: part.best.as_ref().map(|best| best.value),
-            bound: part.bound,
+            value: part.best.as_ref().and_then(|best| problem.objective().shown(best.value)),
+            bound: part.bound.and_then(|bound| problem.objective().shown(bound)),
             status: part.status.into(),
             tree: part.best.as_ref().map(|best| best.tree.to_json(problem)),
         }
@@ -75,17 +76,18 @@ impl PartJson {
     }
 
     fn value(&self) -> String {
-        self.value.map_or("\u{2013}".to_owned(), grouped)
+        self.value.map_or("\u{2013}".to_owned(), worth::bare)
     }
 
-    fn proved(&self, objective: Objective) -> String {
-        let bound = self.bound.filter(|&bound| bound != objective.perfect()).map(grouped);
-        match (self.status, objective, bound) {
-            (StatusJson::Optimal, ..) => "optimal".to_owned(),
-            (StatusJson::Infeasible, ..) => "no tree reaches the goal".to_owned(),
-            (_, Objective::Reach { .. }, Some(bound)) => format!("not proved; at least {bound}"),
-            (_, Objective::Survive { .. }, Some(bound)) => format!("not proved; at most {bound}"),
-            _ => "not proved".to_owned(),
+    fn proved(&self, problem: &Problem) -> String {
+        let trivial = problem.objective().shown(problem.perfect());
+        let bound = self.bound.filter(|&bound| Some(bound) != trivial).map(worth::bare);
+        match (self.status, bound) {
+            (StatusJson::Optimal, _) => "optimal".to_owned(),
+            (StatusJson::Infeasible, _) => "no tree reaches the goal".to_owned(),
+            (_, Some(bound)) if problem.objective().is_minimised() => format!("not proved; at least {bound}"),
+            (_, Some(bound)) => format!("not proved; at most {bound}"),
+            (_, None) => "not proved".to_owned(),
         }
     }
 }
@@ -99,7 +101,7 @@ fn front(problem: &Problem, parts: &[FrontPart]) -> String {
     let (sizes, values) = (width(PartJson::sizes, 4), width(PartJson::value, 5));
     let mut text = format!("\n{:<sizes$}  {:>values$}  proved\n", "size", "value");
     for row in &rows {
-        let proved = row.proved(problem.objective());
+        let proved = row.proved(problem);
         text += &format!("{:<sizes$}  {:>values$}  {proved}\n", row.sizes(), row.value());
     }
     text.push('\n');
@@ -196,7 +198,7 @@ pub(crate) fn html(result: &ResultJson, problem: &Problem) -> String {
     let mut html = String::new();
     if let Some(parts) = &result.front {
         let row = |part: &PartJson| {
-            let (sizes, value, proved) = (part.sizes(), part.value(), part.proved(problem.objective()));
+            let (sizes, value, proved) = (part.sizes(), part.value(), part.proved(problem));
             let tree = part.tree.as_ref().map(line).unwrap_or_default();
             format!("<tr><th scope=\"row\">{sizes}</th><td>{value}</td><td>{proved}</td><td>{tree}</td></tr>")
         };
