@@ -336,7 +336,7 @@ pub fn search(
     })
 }
 
-fn part_data(part: &FrontPart, problem: &Problem) -> PartData {
+fn part_data(part: &FrontPart, problem: &Arc<Problem>) -> PartData {
     PartData {
         sizes: (*part.sizes.start(), *part.sizes.end()),
         status: StatusJson::from(part.status).name(),

@@ -278,9 +278,15 @@ fn damage_json(value: &mut Value, draw: &dyn Fn(u64) -> u64) {
 fn a_file_that_blows_up_is_refused() {
     let table = TableProblem {
         thresholds: vec![vec![1.0]],
-        states: vec![broccoli_tests::table::State { observation: vec![0.0], next: vec![0, 0], verdict: '.' }],
+        states: vec![broccoli_tests::table::State {
+            observation: vec![0.0],
+            next: vec![0, 0],
+            verdict: '.',
+            rewards: Vec::new(),
+        }],
         initial: vec![0],
         objective: Objective::reach(3),
+        weights: Vec::new(),
         depth: 1,
         nodes: 1,
     };
