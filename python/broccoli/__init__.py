@@ -9,7 +9,17 @@
 """
 
 from broccoli._broccoli import Tree, environments, sample
-from broccoli.outcome import Improvement, Outcome, Part, Point, Query, RunError, Statistics, Trace
+from broccoli.outcome import (
+    Evaluation,
+    Improvement,
+    Outcome,
+    Part,
+    Point,
+    Query,
+    RunError,
+    Statistics,
+    Trace,
+)
 from broccoli.policy import Policy
 from broccoli.predicates import Predicates
 from broccoli.problem import Problem, synthesize
@@ -18,6 +28,7 @@ from broccoli.systems import BatchSystem, FunctionSystem, StatefulSystem, Verdic
 
 __all__ = [
     "BatchSystem",
+    "Evaluation",
     "FunctionSystem",
     "Improvement",
     "Outcome",

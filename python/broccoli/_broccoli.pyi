@@ -12,11 +12,13 @@ __all__ = [
     "Tree",
     "environment",
     "environments",
+    "evaluate",
     "explain",
     "sample",
     "search",
     "thresholds",
     "trace",
+    "tree",
 ]
 
 @final
@@ -166,6 +168,14 @@ class Found(TypedDict):
     is_complete: bool | None
 
 @type_check_only
+class EvaluationData(TypedDict):
+    """What a tree is worth, and what it took to find out."""
+
+    value: int | None
+    queries: int
+    failure: FailureData | None
+
+@type_check_only
 class TraceData(TypedDict):
     """One run of a tree."""
 
@@ -212,6 +222,14 @@ def search(
     on_event: _OnEvent | None,
 ) -> Found:
     """Search; `on_event(queries, value, size, bound, tree)` is called now and then."""
+
+def tree(problem: ProblemData, nested: Any) -> Tree:
+    """Make a tree of nested tuples."""
+
+def evaluate(
+    problem: ProblemData, system: str | PythonSystem, tree: Tree, horizon: int | None = None
+) -> EvaluationData:
+    """Run a tree from all initial states, no longer than it matters."""
 
 def trace(problem: ProblemData, system: str | PythonSystem, tree: Tree, initial: int) -> TraceData:
     """Run a tree from the initial state with this index."""

@@ -138,6 +138,15 @@ class Outcome:
         return f"{tree}<p><b>{self.status}</b>: {value}{gap}; {self.statistics.queries:,} queries</p>"
 
 
+class Evaluation(NamedTuple):
+    """What a policy is worth."""
+
+    value: int | None
+    """Its value in steps; `None` if a run does not reach the goal."""
+    queries: int
+    """The steps that it took to find out."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """One run of a tree: an observation more than actions."""

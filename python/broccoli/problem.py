@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from broccoli import _broccoli, _gymnasium, systems
-from broccoli.outcome import Improvement, Outcome, Trace
+from broccoli.outcome import Evaluation, Improvement, Outcome, Trace
 from broccoli.policy import Policy
 from broccoli.predicates import Thresholds, resolve
 from broccoli.searching import Options, Search, failed
@@ -17,6 +17,7 @@ from broccoli.systems import Actions, Dimensions, Source
 
 Objective = Literal["reach", "survive"]
 Engine = Literal["behaviour", "backtracking", "exhaustive"]
+Nested: TypeAlias = "int | str | tuple[int | str, float, Nested, Nested]"
 
 
 class Problem:
@@ -268,6 +269,36 @@ class Problem:
         return Policy(
             tree, tuple(self._source.actions.values()), self._source.features, ndim=self._source.ndim
         )
+
+    def tree(self, nested: Nested) -> _broccoli.Tree:
+        """Make a tree: an action, or `(dimension, threshold, tree if x >= threshold, tree if not)`.
+
+        Dimensions and actions are given by name or index.
+
+        >>> print(Problem("mountain-car").tree(("velocity", 0, "right", "left")))
+        velocity >= 0
+        ├─ yes: right
+        └─ no:  left
+        """
+        return _broccoli.tree(self._data, nested)
+
+    def evaluate(self, policy: Policy | _broccoli.Tree, *, horizon: int | None = None) -> Evaluation:
+        """Run a policy from all initial states and return its value, and the queries that took.
+
+        It may be beyond the limits of the problem. Each run ends after `horizon` steps, if that is less than
+        the problem's, or when it no longer matters: after a run that fails, or when it has survived as long
+        as the worst one before it.
+
+        >>> car = Problem("mountain-car")
+        >>> car.evaluate(car.tree(("velocity", 0, "right", "left")))
+        Evaluation(value=125, queries=125)
+        """
+        tree = policy.tree if isinstance(policy, Policy) else policy
+        limit = None if horizon is None else _at_least(1, "horizon", horizon)
+        ran = _broccoli.evaluate(self._data, self._source.native, tree, limit)
+        if ran["failure"]:
+            raise failed(ran["failure"], self._source.initial, None)
+        return Evaluation(ran["value"], ran["queries"])
 
     def trace(self, policy: Policy | _broccoli.Tree, initial: int = 0) -> Trace:
         """Run a policy from the initial state with this index."""

@@ -8,6 +8,7 @@
 mod arrays;
 mod batch;
 mod checkpoint;
+mod evaluate;
 mod problem;
 mod search;
 mod state;
@@ -17,6 +18,8 @@ mod tree;
 /// The module `broccoli._broccoli`.
 #[pyo3::pymodule]
 mod _broccoli {
+    #[pymodule_export]
+    use super::evaluate::{evaluate, tree};
     #[pymodule_export]
     use super::problem::{ProblemData, environment, environments, sample, thresholds};
     #[pymodule_export]

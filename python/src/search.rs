@@ -50,14 +50,14 @@ impl Stopper {
 }
 
 /// A black box: a built-in environment, or one in Python.
-enum BlackBox<'a> {
+pub enum BlackBox<'a> {
     Environment(Variant),
     Python(&'a PythonSystem),
 }
 
 impl<'a> BlackBox<'a> {
     /// The system of a problem; the problem names the actions that a built-in environment is to have.
-    fn of(system: &'a Bound<'_, PyAny>, problem: &Problem) -> PyResult<Self> {
+    pub fn of(system: &'a Bound<'_, PyAny>, problem: &Problem) -> PyResult<Self> {
         if let Ok(name) = system.cast::<PyString>() {
             let actions: Vec<&str> = problem.actions().iter().map(|a| a.name.as_str()).collect();
             return Ok(BlackBox::Environment(chosen(&name.to_string_lossy(), &actions)?));
@@ -68,7 +68,7 @@ impl<'a> BlackBox<'a> {
         }
     }
 
-    fn factory(&self) -> &dyn SystemFactory {
+    pub fn factory(&self) -> &dyn SystemFactory {
         match self {
             BlackBox::Environment(environment) => environment,
             BlackBox::Python(system) => *system,
@@ -89,7 +89,7 @@ impl<'a> BlackBox<'a> {
     }
 
     /// The failure, with the user's exception if there was one.
-    fn failure(&self, py: Python<'_>, error: &RunError) -> FailureData {
+    pub fn failure(&self, py: Python<'_>, error: &RunError) -> FailureData {
         let raised = match self {
             BlackBox::Python(system) => system.take_raised(),
             BlackBox::Environment(_) => None,
@@ -372,7 +372,8 @@ pub fn trace(
             "there is no initial state {initial}: there are {count}, counted from 0"
         )));
     }
-    let black_box = BlackBox::of(system, problem.core())?;
+    tree.check_for(core)?;
+    let black_box = BlackBox::of(system, core)?;
     let factory = black_box.factory();
     match py.detach(|| Trace::run(core, factory, tree.core(), initial)) {
         Err(error) => Ok(TraceData {

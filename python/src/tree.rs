@@ -28,6 +28,24 @@ impl Tree {
         &self.core
     }
 
+    /// Refuses a tree that is not about the dimensions and actions of a problem.
+    pub fn check_for(&self, problem: &Arc<Problem>) -> PyResult<()> {
+        if Arc::ptr_eq(&self.names, problem) {
+            return Ok(());
+        }
+        let names = |problem: &Problem| {
+            let dimensions = problem.dimensions().iter().map(|d| d.name.clone());
+            dimensions.chain(problem.actions().iter().map(|a| a.name.clone())).collect::<Vec<_>>()
+        };
+        let [own, other] = [names(&self.names), names(problem)];
+        let count = |problem: &Problem| problem.dimensions().len();
+        if own == other && count(&self.names) == count(problem) {
+            return Ok(());
+        }
+        let (own, other) = (own.join(", "), other.join(", "));
+        Err(wrong(format_args!("the tree is about {own}, and the problem about {other}")))
+    }
+
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.core.to_json(&self.names)).map_err(wrong)
     }
