@@ -1,7 +1,9 @@
-//! `cargo xtask bench`: hands over to `broccoli-bench`, a package of its own so that this one stays light.
+//! `cargo xtask bench`: hands over to `broccoli-bench`, a package of its own so that this one stays light, or to
+//! the benchmark in Python.
 
 use anyhow::Result;
 
+use crate::alternatives;
 use crate::workspace::{Workspace, announce};
 
 /// Which benchmark, and its flags.
@@ -15,6 +17,11 @@ pub(crate) struct Arguments {
 /// Runs the benchmark; true if it succeeded. It keeps the caller's folder, for relative paths.
 pub(crate) fn run(Arguments { arguments }: &Arguments) -> Result<bool> {
     let workspace = Workspace::find(false)?;
+    if let [name, rest @ ..] = arguments.as_slice()
+        && name == "alternatives"
+    {
+        return alternatives::bench(&workspace, rest);
+    }
     let mut command = workspace.cargo(["run", "--release", "--package", "broccoli-bench", "--"]);
     command.current_dir(std::env::current_dir()?).args(arguments);
     announce(&command);

@@ -2,8 +2,9 @@
 //!
 //! `cargo xtask test` is everything that must hold before a change is merged, and what `.ci/run` calls.
 //! `cargo xtask gallery` is one of its parts.
-//! `cargo xtask bench` hands over to the package `broccoli-bench`. Every area of tests is a file of its own.
+//! `cargo xtask bench` hands over to the package `broccoli-bench`, or to `benchmarks/alternatives`. Every area of tests is a file of its own.
 
+mod alternatives;
 mod bench;
 mod debian;
 mod exports;

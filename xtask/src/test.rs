@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{exports, package, planted, promises, python, rust, tools};
+use crate::{alternatives, exports, package, planted, promises, python, rust, tools};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
@@ -47,6 +47,9 @@ const STEPS: &[Step] = &[
     ("package: pytest", package::pytest),
     ("package: reference", package::reference),
     ("package: quick start", package::quick_start),
+    ("alternatives: set-up", alternatives::set_up),
+    ("alternatives: lints", alternatives::lint),
+    ("alternatives: tests", alternatives::test),
 ];
 
 /// Runs every step; true if none failed.
