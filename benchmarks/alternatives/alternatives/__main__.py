@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -40,22 +41,33 @@ def main(words: Sequence[str]) -> None:
             metavar="A,B",
             help=f"only these of {', '.join(known)}",
         )
+    parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="problems at a time [1]")
     parser.add_argument("--output", type=Path, default=Path("target/bench"), metavar="DIR")
     arguments = parser.parse_args(words)
     folder: Path = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
     most = max(arguments.factor)
     about = header(_command(words), arguments.seeds, arguments.time_limit)
+    work = partial(
+        measure.measure,
+        methods=arguments.methods,
+        seeds=arguments.seeds,
+        factor=most,
+        time_limit=arguments.time_limit,
+    )
     measured: list[measure.Measured] = []
-    for name in arguments.problems:
-        measured.append(
-            measure.measure(listed[name], arguments.methods, arguments.seeds, most, arguments.time_limit)
-        )
-        # After every problem, so that a run that is ended was not for nothing.
-        (folder / "alternatives.md").write_text(report(about, measured, arguments.factor))
-        measure.write_json(measured, folder / "alternatives.json")
-        charts.chart(measured, most, [folder / f"alternatives.{suffix}" for suffix in ("svg", "png")])
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for done in pool.map(work, [listed[name] for name in arguments.problems]):
+            measured.append(done)
+            _write(folder, report(about, measured, arguments.factor), measured, most)
     sys.stderr.write(f"written: alternatives.md, .json, .svg, .png in {folder.resolve()}\n")
+
+
+def _write(folder: Path, text: str, measured: Sequence[measure.Measured], factor: float) -> None:
+    """Write all files; after every problem, so that a run that is ended was not for nothing."""
+    (folder / "alternatives.md").write_text(text)
+    measure.write_json(measured, folder / "alternatives.json")
+    charts.chart(measured, factor, [folder / f"alternatives.{suffix}" for suffix in ("svg", "png")])
 
 
 def _command(words: Sequence[str]) -> str:
