@@ -19,10 +19,11 @@ from broccoli.outcome import (
     RunError,
     Statistics,
     Trace,
+    Verification,
 )
 from broccoli.policy import Policy
 from broccoli.predicates import Predicates
-from broccoli.problem import Problem, synthesize
+from broccoli.problem import Problem, synthesize, verify
 from broccoli.searching import Search
 from broccoli.systems import BatchSystem, FunctionSystem, StatefulSystem, Verdict
 
@@ -45,7 +46,9 @@ __all__ = [
     "Trace",
     "Tree",
     "Verdict",
+    "Verification",
     "environments",
     "sample",
     "synthesize",
+    "verify",
 ]

@@ -1,6 +1,7 @@
 """The native half: data, and searches that run without the interpreter's lock. `broccoli` wraps it."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypedDict, final, type_check_only
 
 from broccoli.searching import Options
@@ -19,6 +20,7 @@ __all__ = [
     "thresholds",
     "trace",
     "tree",
+    "verify",
 ]
 
 @final
@@ -161,11 +163,27 @@ class Found(TypedDict):
     statistics: StatisticsData
     history: list[tuple[int, float, int | None, int | None]]
     checkpoint_error: str | None
+    certificate_error: str | None
     failure: FailureData | None
     price: float | None
     front: list[PartData]
     optimal_trees: list[Tree]
     is_complete: bool | None
+
+@type_check_only
+class VerificationData(TypedDict):
+    """What came of checking a certificate."""
+
+    is_verified: bool
+    refutation: str | None
+    claim: str
+    value: int | None
+    bound: int | None
+    tree: Tree | None
+    is_full: bool
+    behaviours: int
+    transitions: int
+    queries: int
 
 @type_check_only
 class EvaluationData(TypedDict):
@@ -238,3 +256,10 @@ def explain(
     problem: ProblemData, system: str | PythonSystem, queries: int, stopper: Stopper
 ) -> tuple[list[int], list[int], bool]:
     """Find the initial states to blame: alone, together, and whether the search for them was cut short."""
+
+def verify(
+    path: Path,
+    given: tuple[ProblemData, str | PythonSystem, str] | None = None,
+    replay: float | None = None,
+) -> VerificationData:
+    """Check the certificate in a file, of a given problem or of the environment that it names."""

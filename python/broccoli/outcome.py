@@ -147,6 +147,43 @@ class Evaluation(NamedTuple):
     """The steps that it took to find out."""
 
 
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """What came of checking a certificate. It is true if the claim follows from the evidence."""
+
+    is_verified: bool
+    """Whether the claim follows."""
+    refutation: str | None
+    """The first step that is wrong, if it does not."""
+    claim: str
+    """`"optimal"`, `"infeasible"`, or `"bound"` if the search was stopped."""
+    value: int | None
+    """The value of the tree, as claimed."""
+    bound: int | None
+    """No tree has a better value than this, as claimed."""
+    tree: Tree | None
+    """The tree that the claim is about."""
+    is_full: bool
+    """Whether the certificate holds what the system answered."""
+    behaviours: int
+    """Behaviours that were checked to their end."""
+    transitions: int
+    """Transitions that were looked at."""
+    queries: int
+    """Those of them that the system was asked for."""
+
+    def __bool__(self) -> bool:
+        return self.is_verified
+
+    def __repr__(self) -> str:
+        size = self.tree.size if self.tree else None
+        about = f"value={self.value}, bound={self.bound}, size={size}"
+        if self.refutation is not None:
+            return f"Verification(refuted: {self.claim}, {about}, refutation={self.refutation!r})"
+        counts = f"behaviours={self.behaviours}, queries={self.queries}"
+        return f"Verification(verified: {self.claim}, {about}, {counts})"
+
+
 @dataclass(frozen=True)
 class Trace:
     """One run of a tree: an observation more than actions."""
@@ -169,7 +206,7 @@ class Trace:
 
 
 class RunError(RuntimeError):
-    """A system that gave NaN, or did not do again what it did before.
+    """A system that gave NaN, or did not do again what it did before; or a proof that could not be written.
 
     What was found until then is in `outcome`.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from broccoli import _broccoli, _gymnasium, systems
-from broccoli.outcome import Evaluation, Improvement, Outcome, Trace
+from broccoli.outcome import Evaluation, Improvement, Outcome, Trace, Verification
 from broccoli.policy import Policy
 from broccoli.predicates import Thresholds, resolve
 from broccoli.searching import Options, Search, failed
@@ -17,6 +17,7 @@ from broccoli.systems import Actions, Dimensions, Source
 
 Objective = Literal["reach", "survive"]
 Engine = Literal["behaviour", "backtracking", "exhaustive"]
+CertificateForm = Literal["light", "full"]
 Nested: TypeAlias = "int | str | tuple[int | str, float, Nested, Nested]"
 
 
@@ -188,6 +189,9 @@ class Problem:
         checkpoint: str | os.PathLike[str] | None = None,
         pareto: bool = False,
         all_optimal: int | None = None,
+        memory_limit: int | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        certificate_form: CertificateForm = "light",
         progress: bool = False,
         on_improvement: Callable[[Improvement], object] | None = None,
     ) -> Outcome:
@@ -205,6 +209,9 @@ class Problem:
             checkpoint=checkpoint,
             pareto=pareto,
             all_optimal=all_optimal,
+            memory_limit=memory_limit,
+            certificate=certificate,
+            certificate_form=certificate_form,
         ).run(on_improvement, progress)
 
     def search(
@@ -222,6 +229,9 @@ class Problem:
         checkpoint: str | os.PathLike[str] | None = None,
         pareto: bool = False,
         all_optimal: int | None = None,
+        memory_limit: int | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        certificate_form: CertificateForm = "light",
     ) -> Search:
         """Return a search to iterate over: it yields each improvement, and has an `outcome` at its end."""
         if not gap >= 0:
@@ -243,6 +253,9 @@ class Problem:
             for name in (name for name, is_given in others.items() if is_given):
                 msg = f"{name} cannot be given together with pareto, all_optimal or prices: see docs/choices.md"
                 raise ValueError(msg)
+        if certificate is not None and (engine != "behaviour" or checkpoint is not None):
+            msg = "a certificate is written by the engine behaviour, and not together with a checkpoint"
+            raise ValueError(msg)
         options: Options = {
             "engine": engine,
             "any_optimal": any_optimal,
@@ -253,9 +266,13 @@ class Problem:
             "start": start.tree if isinstance(start, Policy) else start,
             "threads": threads,
             "batch_size": _at_least(1, "batch_size", batch_size),
-            "checkpoint": None if checkpoint is None else (_file(checkpoint), self._identity()),
             "pareto": pareto,
             "all_optimal": all_optimal,
+            "checkpoint": None if checkpoint is None else (_file("checkpoint", checkpoint), self._identity()),
+            "memory_limit": None if memory_limit is None else _at_least(0, "memory_limit", memory_limit),
+            "certificate": None
+            if certificate is None
+            else (_file("certificate", certificate), certificate_form, self._identity()),
         }
         return Search(self._data, self._source.native, self.policy, options, self._source.initial)
 
@@ -315,6 +332,10 @@ class Problem:
             value=ran["value"],
         )
 
+    def verify(self, certificate: str | os.PathLike[str], *, replay: float | None = None) -> Verification:
+        """Check a certificate of this problem; see `verify`."""
+        return _verified(certificate, (self._data, self._source.native, self._identity()), replay)
+
     def infeasible_states(self, queries: int = 100_000) -> tuple[list[int], list[int]]:
         """Find which initial states are to blame if no tree exists, with so many queries at most.
 
@@ -362,6 +383,9 @@ def synthesize(
     checkpoint: str | os.PathLike[str] | None = None,
     pareto: bool = False,
     all_optimal: int | None = None,
+    memory_limit: int | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    certificate_form: CertificateForm = "light",
     progress: bool = False,
     on_improvement: Callable[[Improvement], object] | None = None,
 ) -> Outcome:
@@ -382,6 +406,10 @@ def synthesize(
       is there already, the search goes on from it; it is removed when there is nothing left to do.
     - `pareto`: the best tree of every size up to the limit, in `outcome.front`.
     - `all_optimal`: how many optimal trees to list, in `outcome.optimal`.
+    - `memory_limit` (bytes): for what the search keeps, the system not counted. When it is used up the search
+      goes on depth first, which takes none, but often more queries; the answer is the same.
+    - `certificate`: a file to write a proof to, which `verify` checks. Its `certificate_form` is `"light"`
+      (what was decided; it is checked by running the system) or `"full"` (also what the system answered).
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 
@@ -419,18 +447,50 @@ def synthesize(
         checkpoint=checkpoint,
         pareto=pareto,
         all_optimal=all_optimal,
+        memory_limit=memory_limit,
+        certificate=certificate,
+        certificate_form=certificate_form,
         progress=progress,
         on_improvement=on_improvement,
     )
+
+
+def verify(certificate: str | os.PathLike[str], *, replay: float | None = None) -> Verification:
+    """Check a certificate that a search has written, by code that shares nothing with the search.
+
+    A light certificate is checked by running its system, if that is a built-in environment; for other systems
+    there is `Problem.verify`. A full one holds all that the system answered; with `replay` the system is
+    asked again for this share of it, and the answers are compared.
+
+    What is no certificate, or a damaged one, raises `ValueError`.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "car.proof"
+    >>> _ = synthesize("mountain-car", certificate=file)
+    >>> verify(file)  # doctest: +ELLIPSIS
+    Verification(verified: optimal, value=104, bound=104, size=3, behaviours=..., queries=...)
+    """
+    return _verified(certificate, None, replay)
+
+
+def _verified(
+    certificate: str | os.PathLike[str],
+    given: tuple[_broccoli.ProblemData, str | _broccoli.PythonSystem, str] | None,
+    replay: float | None,
+) -> Verification:
+    if replay is not None and not 0 < replay <= 1:
+        msg = f"replay is {replay}: it must be more than 0 and at most 1, which is everything"
+        raise ValueError(msg)
+    return Verification(**_broccoli.verify(Path(certificate), given, replay))
 
 
 def _rebuilt(system: Any, arguments: dict[str, Any]) -> Problem:
     return Problem(system, **arguments)
 
 
-def _file(path: str | os.PathLike[str]) -> Path:
+def _file(what: str, path: str | os.PathLike[str]) -> Path:
     if not Path(path).parent.is_dir():
-        msg = f"checkpoint: there is no folder {Path(path).parent}"
+        msg = f"{what}: there is no folder {Path(path).parent}"
         raise FileNotFoundError(msg)
     return Path(path)
 

@@ -36,6 +36,8 @@ class Options(TypedDict):
     checkpoint: tuple[Path, str] | None
     pareto: bool
     all_optimal: int | None
+    memory_limit: int | None
+    certificate: tuple[Path, str, str] | None
 
 
 class Search:
@@ -162,6 +164,10 @@ class Search:
             logger.warning("the checkpoint could not be written: %s", found["checkpoint_error"])
         if found["failure"]:
             raise failed(found["failure"], self._initial, outcome)
+        if found["certificate_error"]:
+            error = RunError(found["certificate_error"])
+            error.outcome = outcome
+            raise error
         self._outcome = outcome
         return outcome
 

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod batch;
+mod certificate;
 mod checkpoint;
 mod evaluate;
 mod problem;
@@ -18,6 +19,8 @@ mod tree;
 /// The module `broccoli._broccoli`.
 #[pyo3::pymodule]
 mod _broccoli {
+    #[pymodule_export]
+    use super::certificate::verify;
     #[pymodule_export]
     use super::evaluate::{evaluate, tree};
     #[pymodule_export]

@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::batch::Batched;
+use crate::certificate::{Certificate, described};
 use crate::checkpoint::File;
 use crate::problem::{ProblemData, chosen, wrong};
 use crate::system::PythonSystem;
@@ -88,6 +89,14 @@ impl<'a> BlackBox<'a> {
         matches!(self, BlackBox::Python(system) if !system.is_batch())
     }
 
+    /// The exception that the user's system has raised, if any.
+    pub fn take_raised(&self) -> Option<PyErr> {
+        match self {
+            BlackBox::Python(system) => system.take_raised().map(|raised| raised.error),
+            BlackBox::Environment(_) => None,
+        }
+    }
+
     /// The failure, with the user's exception if there was one.
     pub fn failure(&self, py: Python<'_>, error: &RunError) -> FailureData {
         let raised = match self {
@@ -146,6 +155,10 @@ pub struct Options {
     /// Whether the best tree of every size is wanted; and how many optimal trees are.
     pareto: bool,
     all_optimal: Option<NonZeroUsize>,
+    /// The most bytes that the search may keep.
+    memory_limit: Option<usize>,
+    /// The file for a certificate, its form, and what it is about.
+    certificate: Option<(PathBuf, String, String)>,
 }
 
 impl Options {
@@ -191,6 +204,7 @@ pub struct Found {
     statistics: StatisticsData,
     history: Vec<(u64, f64, Option<u64>, Option<u64>)>,
     checkpoint_error: Option<String>,
+    certificate_error: Option<String>,
     failure: Option<FailureData>,
     price: Option<f64>,
     front: Vec<PartData>,
@@ -253,6 +267,11 @@ pub fn search(
     let engine = options.engine()?;
     let mut file = options.checkpoint.clone().map(|(path, system)| File::new(path, system));
     let saved = file.as_ref().map(File::read).transpose()?.flatten();
+    let certificate = options
+        .certificate
+        .clone()
+        .map(|(path, form, about)| Certificate::begin(path, &form, &described(core, &black_box, &about)))
+        .transpose()?;
     let started = Instant::now();
     let chosen = py.detach(|| {
         let mut search =
@@ -265,6 +284,12 @@ pub fn search(
         }
         if let Some(queries) = options.query_limit {
             search = search.query_limit(queries);
+        }
+        if let Some(bytes) = options.memory_limit {
+            search = search.memory_limit(bytes);
+        }
+        if let Some(certificate) = &certificate {
+            search = search.witness(certificate.witness());
         }
         if let Some(start) = &options.start {
             search = search.start(start.get().core().clone()).map_err(wrong)?;
@@ -290,6 +315,10 @@ pub fn search(
     let (chosen, more) = match chosen {
         Ok((outcome, more)) => (Ok(outcome), more),
         Err(failure) => (Err(failure), More::Nothing),
+    };
+    let certificate_error = match (&certificate, &chosen) {
+        (Some(certificate), Ok(outcome)) => py.detach(|| certificate.end(core, factory, outcome)),
+        _ => None,
     };
     let (best, statistics, failure) = match &chosen {
         Ok(outcome) => (&outcome.best, outcome.statistics, None),
@@ -319,6 +348,7 @@ pub fn search(
         statistics: statistics.into(),
         history,
         checkpoint_error: file.and_then(|file| file.error),
+        certificate_error,
         failure,
         price: best.as_ref().filter(|_| core.has_prices()).map(|best| core.price(&best.tree)),
         front: match &more {

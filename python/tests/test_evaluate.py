@@ -105,6 +105,6 @@ def test_trees_of_other_problems() -> None:
     pole, car = broccoli.Problem("cartpole"), broccoli.Problem("mountain-car")
     tree = pole.tree(("theta_dot", 0.0, 1, 0))
     for run in (car.evaluate, car.trace):
-        with pytest.raises(ValueError, match="the tree is about x, x_dot, .* and the problem about position"):
+        with pytest.raises(ValueError, match=r"the tree is about x, x_dot, .* and the problem about"):
             run(tree)
     assert broccoli.Problem("cartpole", depth=1).evaluate(tree).value == pole.evaluate(tree).value

@@ -106,6 +106,8 @@ pub enum SystemJson {
     Plugin(PluginJson),
     /// A built-in environment with noise.
     Noisy(NoisyJson),
+    /// An object in Python, in words; only the Python package can run it.
+    Python(String),
 }
 
 impl SystemJson {
@@ -116,6 +118,7 @@ impl SystemJson {
             SystemJson::Noisy(noisy) => noisy.environment.clone(),
             SystemJson::Subprocess(subprocess) => subprocess.command.join(" "),
             SystemJson::Plugin(plugin) => plugin.path.clone(),
+            SystemJson::Python(about) => about.clone(),
         }
     }
 

@@ -26,6 +26,7 @@ pub fn toml(problem: &ProblemJson) -> String {
             lines.push(format!("plugin = {}", literal(&plugin.path)));
             lines.extend(judge(&plugin.judge));
         }
+        SystemJson::Python(about) => lines.push(format!("# an object in Python: {}", literal(about))),
     }
     for dimension in &problem.dimensions {
         if let Some(expression) = &dimension.expression {

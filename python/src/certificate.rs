@@ -1,0 +1,196 @@
+//! Certificates: written while a search runs, and checked by code that shares nothing with the search.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use broccoli_certificate::{Form, Live};
+use broccoli_checker::{Certificate as Read, Checked, Claim, Failure};
+use broccoli_core::problem::{Problem, RunError, SystemFactory};
+use broccoli_core::search::{Engine, Outcome, Witness};
+use broccoli_core::tree::Tree as CoreTree;
+use broccoli_environments::Variant;
+use broccoli_export::json::{ProblemJson, SystemJson};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+
+use crate::problem::{ProblemData, chosen, wrong};
+use crate::search::BlackBox;
+use crate::tree::Tree;
+
+/// The memory that a certificate may take: some, and more the larger the file is.
+const LEAST_MEMORY: usize = 256 << 20;
+const MEMORY_RATIO: usize = 1_000;
+const MOST_MEMORY: usize = 8 << 30;
+
+/// A certificate that is being written.
+pub struct Certificate {
+    path: PathBuf,
+    certificate: Arc<broccoli_certificate::Certificate>,
+}
+
+impl Certificate {
+    /// Begins a certificate of a form, about a problem as [`described`] describes it.
+    pub fn begin(path: PathBuf, form: &str, problem: &ProblemJson) -> PyResult<Self> {
+        let form = match form {
+            "light" => Form::Light,
+            "full" => Form::Full,
+            other => {
+                return Err(wrong(format_args!(
+                    "certificate_form is {other:?}: it must be \"light\" or \"full\""
+                )));
+            }
+        };
+        let begun = fs::File::create(&path)
+            .and_then(|file| broccoli_certificate::Certificate::begin(Box::new(file), form, problem));
+        match begun {
+            Ok(certificate) => Ok(Certificate { path, certificate: Arc::new(certificate) }),
+            Err(error) => Err(PyOSError::new_err(format!("certificate {path:?} cannot be written: {error}"))),
+        }
+    }
+
+    pub fn witness(&self) -> Arc<dyn Witness> {
+        self.certificate.clone()
+    }
+
+    /// Ends it with what the search claims; if that is not possible, says why.
+    pub fn end(&self, problem: &Problem, factory: &dyn SystemFactory, outcome: &Outcome) -> Option<String> {
+        let ended = self.certificate.end(problem, factory, outcome);
+        ended.err().map(|error| format!("the certificate {:?} is of no use: {error}", self.path))
+    }
+}
+
+/// A problem as it is written into a certificate. `about` tells systems in Python apart.
+pub fn described(problem: &Problem, black_box: &BlackBox<'_>, about: &str) -> ProblemJson {
+    match black_box {
+        BlackBox::Environment(variant) => {
+            let system = SystemJson::built_in(variant.environment().name, 0.0);
+            // The problem knows actions by their numbers only.
+            let actions = variant.actions().to_vec();
+            ProblemJson { actions, ..ProblemJson::new(system, problem, Engine::Behaviour) }
+        }
+        BlackBox::Python(_) => {
+            ProblemJson::new(SystemJson::Python(about.to_owned()), problem, Engine::Behaviour)
+        }
+    }
+}
+
+/// What came of checking a certificate.
+#[derive(IntoPyObject)]
+pub struct VerificationData {
+    is_verified: bool,
+    refutation: Option<String>,
+    claim: &'static str,
+    value: Option<u64>,
+    bound: Option<u64>,
+    tree: Option<Tree>,
+    is_full: bool,
+    behaviours: u64,
+    transitions: u64,
+    queries: u64,
+}
+
+/// Checks the certificate in a file. The system is a given one, about which `given` tells everything, or the
+/// built-in environment that the file names.
+#[pyfunction]
+#[pyo3(signature = (path, given=None, replay=None))]
+pub fn verify(
+    py: Python<'_>,
+    path: PathBuf,
+    given: Option<(Py<ProblemData>, Bound<'_, PyAny>, String)>,
+    replay: Option<f64>,
+) -> PyResult<VerificationData> {
+    let complaint = |what: &dyn std::fmt::Display| wrong(format_args!("{}: {what}", path.display()));
+    let bytes = fs::read(&path)?;
+    let limit = bytes.len().saturating_mul(MEMORY_RATIO).clamp(LEAST_MEMORY, MOST_MEMORY);
+    let certificate = py.detach(|| Read::read(&bytes, limit)).map_err(|error| complaint(&error))?;
+    let json: ProblemJson = serde_json::from_value(certificate.problem_json.clone())
+        .map_err(|error| complaint(&format_args!("its problem is damaged: {error}")))?;
+    let problem = Arc::new(json.to_problem().map_err(|error| complaint(&error))?);
+    if replay.is_some() && !certificate.is_full {
+        return Err(complaint(
+            &"replay works with full certificates only: a light one is always checked by running the system",
+        ));
+    }
+    let black_box = match &given {
+        Some((expected, system, about)) => {
+            let black_box = BlackBox::of(system, expected.get().core())?;
+            if described(expected.get().core(), &black_box, about) != json {
+                return Err(complaint(&"it is the certificate of another problem"));
+            }
+            Some(black_box)
+        }
+        None if certificate.is_full && replay.is_none() => None,
+        None => Some(BlackBox::Environment(environment(&json).map_err(|error| complaint(&error))?)),
+    };
+    let needed = black_box.as_ref().filter(|_| !certificate.is_full || replay.is_some());
+    let checked = match needed {
+        None => py.detach(|| certificate.check(None, 0.0)),
+        Some(black_box) => {
+            let factory = black_box.factory();
+            let check = || -> Result<_, RunError> {
+                let mut live = Live::new(&problem, factory)?;
+                Ok(certificate.check(Some(&mut live), replay.unwrap_or(1.0)))
+            };
+            match py.detach(check) {
+                Ok(checked) => checked,
+                Err(error) => Err(Failure::System(error.to_string())),
+            }
+        }
+    };
+    let (checked, refutation) = match checked {
+        Ok(checked) => (checked, None),
+        Err(Failure::Refuted(refutation)) => (Checked::default(), Some(refutation.to_string())),
+        Err(other) => {
+            let raised = needed.and_then(BlackBox::take_raised);
+            return Err(raised.unwrap_or_else(|| PyRuntimeError::new_err(other.to_string())));
+        }
+    };
+    let solution = certificate.claim.solution();
+    let thresholds = &certificate.problem.thresholds;
+    let value = solution.map(|solution| solution.value);
+    let (claim, bound) = match &certificate.claim {
+        Claim::Optimal(_) => ("optimal", value),
+        Claim::Infeasible => ("infeasible", None),
+        Claim::Bound { bound, .. } => ("bound", Some(*bound)),
+    };
+    Ok(VerificationData {
+        is_verified: refutation.is_none(),
+        refutation,
+        claim,
+        value,
+        bound,
+        tree: solution.map(|solution| Tree::of(tree(thresholds, &solution.tree), &problem)),
+        is_full: certificate.is_full,
+        behaviours: checked.behaviours,
+        transitions: checked.transitions,
+        queries: checked.asked,
+    })
+}
+
+/// The built-in environment that a certificate is about.
+fn environment(json: &ProblemJson) -> Result<Variant, String> {
+    let Some((name, noise)) = json.system.environment() else {
+        let name = json.system.name();
+        return Err(format!("its system is {name}, which is run only if you give it: verify(path, problem)"));
+    };
+    if noise != 0.0 || json.dimensions.iter().any(|dimension| dimension.expression.is_some()) {
+        return Err("its environment has noise or features: check it with `broccoli verify`".to_owned());
+    }
+    let names: Vec<&str> = json.actions.iter().map(|action| action.name.as_str()).collect();
+    let variant = chosen(name, &names).map_err(|error| error.to_string())?;
+    match variant.actions() == json.actions {
+        true => Ok(variant),
+        false => Err(format!("its actions are not those of {name}")),
+    }
+}
+
+fn tree(thresholds: &[Vec<f64>], from: &broccoli_checker::Tree) -> CoreTree {
+    match from {
+        broccoli_checker::Tree::Leaf(action) => CoreTree::Leaf(usize::from(*action)),
+        broccoli_checker::Tree::Node { dimension, threshold, branches } => {
+            let [yes, no] = [&branches[0], &branches[1]].map(|branch| tree(thresholds, branch));
+            CoreTree::node(*dimension, thresholds[*dimension][*threshold], yes, no)
+        }
+    }
+}
