@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -41,30 +40,22 @@ def main(words: Sequence[str]) -> None:
             metavar="A,B",
             help=f"only these of {', '.join(known)}",
         )
-    parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="problems at a time [1]")
+    parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="runs at a time [1]")
     parser.add_argument("--output", type=Path, default=Path("target/bench"), metavar="DIR")
     arguments = parser.parse_args(words)
     folder: Path = arguments.output
     folder.mkdir(parents=True, exist_ok=True)
     most = max(arguments.factor)
-    about = header(_command(words), arguments.seeds, arguments.time_limit)
-    work = partial(
-        measure.measure,
-        methods=arguments.methods,
-        seeds=arguments.seeds,
-        factor=most,
-        time_limit=arguments.time_limit,
-    )
-    measured: list[measure.Measured] = []
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        for done in pool.map(work, [listed[name] for name in arguments.problems]):
-            measured.append(done)
-            _write(folder, report(about, measured, arguments.factor), measured, most)
+    about = header(_command(words), arguments.time_limit)
+    limits = measure.Limits(most, arguments.time_limit)
+    problems = [listed[name] for name in arguments.problems]
+    for measured in measure.measure(problems, arguments.methods, arguments.seeds, limits, arguments.jobs):
+        _write(folder, report(about, measured, arguments.factor), measured, most)
     sys.stderr.write(f"written: alternatives.md, .json, .svg, .png in {folder.resolve()}\n")
 
 
 def _write(folder: Path, text: str, measured: Sequence[measure.Measured], factor: float) -> None:
-    """Write all files; after every problem, so that a run that is ended was not for nothing."""
+    """Write all files; after every seed, so that a run that is ended was not for nothing."""
     (folder / "alternatives.md").write_text(text)
     measure.write_json(measured, folder / "alternatives.json")
     charts.chart(measured, factor, [folder / f"alternatives.{suffix}" for suffix in ("svg", "png")])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import broccoli
@@ -82,28 +83,50 @@ def prove(problem: broccoli.Problem) -> Proof:
     return Proof(outcome.value, outcome.size, outcome.statistics.queries, outcome.seconds, points)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a run of a method may spend."""
+
+    factor: float
+    """How many times the queries of the proof."""
+    seconds: float
+    """Of processor time."""
+
+
 def measure(
-    instance: Instance, methods: Sequence[str], seeds: int, factor: float, time_limit: float
-) -> Measured:
-    """Run the methods with `factor` times the queries of the proof."""
-    problem = instance.problem()
-    proof = prove(problem)
-    runs: dict[str, list[Run]] = {}
-    for method in methods:
-        if method == "imitation":
-            expert(instance.environment)  # its time counts for no seed, its queries for every one
-        runs[method] = [
-            _run(method, instance, seed, int(factor * proof.queries), time_limit) for seed in range(seeds)
-        ]
-        seconds = statistics.mean(run.seconds for run in runs[method])
-        sys.stderr.write(f"{instance.name}: {method}, {seconds:.1f} s a seed\n")
-    return Measured(instance, problem.objective == "reach", proof, runs)
+    instances: Sequence[Instance], methods: Sequence[str], seeds: int, limits: Limits, jobs: int = 1
+) -> Iterator[list[Measured]]:
+    """Run the methods on the problems, a seed after the other; yield all that there is after each."""
+    all_measured = []
+    for instance in instances:
+        problem = instance.problem()
+        runs: dict[str, list[Run]] = {method: [] for method in methods}
+        all_measured.append(Measured(instance, problem.objective == "reach", prove(problem), runs))
+        if "imitation" in methods:
+            expert(instance.environment)  # its time counts for no run, its queries for every one
+    budgets = [int(limits.factor * measured.proof.queries) for measured in all_measured]
+    work = [
+        (method, instance, seed, budget, limits.seconds)
+        for seed in range(seeds)
+        for instance, budget in zip(instances, budgets, strict=True)
+        for method in methods
+    ]
+    # A fork has the experts that are there already.
+    with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
+        done = pool.map(_run, work)
+        for _ in range(seeds):
+            for measured in all_measured:
+                for method in methods:
+                    measured.runs[method].append(next(done))
+            yield all_measured
 
 
-def _run(method: str, instance: Instance, seed: int, queries: int, time_limit: float) -> Run:
-    arena = Arena(instance, queries, time_limit)
+def _run(work: tuple[str, Instance, int, int, float]) -> Run:
+    method, instance, seed, queries, seconds = work
+    arena = Arena(instance, queries, seconds)
     with contextlib.suppress(Spent):
         METHODS[method](arena, seed)
+    sys.stderr.write(f"{instance.name}: {method}, seed {seed}, {arena.run.seconds:.1f} s\n")
     return arena.run
 
 

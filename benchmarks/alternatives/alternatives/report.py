@@ -22,7 +22,7 @@ their queries. No method but Broccoli can say that its tree is the best, or how 
 DASH = "\N{EN DASH}"
 
 
-def header(command: str, seeds: int, limit: float) -> list[str]:
+def header(command: str, limit: float) -> list[str]:
     """Return what the figures depend on; to be asked for before they are measured."""
     return [
         "# Alternatives",
@@ -31,7 +31,7 @@ def header(command: str, seeds: int, limit: float) -> list[str]:
         f"- date: {datetime.now(UTC).date()}",
         f"- command: `{command}`",
         f"- commit: {_commit()}",
-        f"- seeds: {seeds}; at most {limit:g} s of processor time a run",
+        f"- limit: {limit:g} s of processor time a run",
     ]
 
 
@@ -39,6 +39,7 @@ def report(header: Sequence[str], measured: Sequence[Measured], factors: Sequenc
     """Return the whole report."""
     lines = [
         *header,
+        f"- seeds: {len(next(iter(measured[0].runs.values())))}",
         "",
         NOTES,
         "## Seeds with the optimal value",

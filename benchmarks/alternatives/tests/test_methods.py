@@ -12,7 +12,7 @@ from alternatives.__main__ import main
 from alternatives.arena import Arena, Point, Run, Spent
 from alternatives.expert import Expert
 from alternatives.instances import Instance, read
-from alternatives.measure import Measured, Proof, measure, median
+from alternatives.measure import Limits, Measured, Proof, measure, median
 from alternatives.methods import METHODS
 
 SMALL = Instance("small", "mountain-car", 2, (0.18, 0.014), first_horizon=500)
@@ -21,7 +21,9 @@ SMALL = Instance("small", "mountain-car", 2, (0.18, 0.014), first_horizon=500)
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_find_trees_and_keep_to_their_queries(method: str) -> None:
     """Better and better, but never better than the optimum; and the same for the same seed."""
-    first, again = (measure(read()["mountain-car"], [method], 1, 1, 1) for _ in range(2))
+    ((first,),), ((again,),) = (
+        list(measure([read()["mountain-car"]], [method], 1, Limits(1, 1))) for _ in range(2)
+    )
     (run,), (other,) = first.runs[method], again.runs[method]
     assert 0 < run.queries <= first.proof.queries
     ranks, others = ([(point.value, point.size) for point in points] for points in (run.points, other.points))
