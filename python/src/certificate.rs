@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use broccoli_certificate::{Form, Live};
-use broccoli_checker::{Certificate as Read, Checked, Claim, Failure};
+use broccoli_checker::{Certificate as Read, Checked, Claim, Failure, System, Verdict};
 use broccoli_core::problem::{Problem, RunError, SystemFactory};
 use broccoli_core::search::{Engine, Outcome, Witness};
 use broccoli_core::tree::Tree as CoreTree;
@@ -22,6 +22,8 @@ use crate::tree::Tree;
 const LEAST_MEMORY: usize = 256 << 20;
 const MEMORY_RATIO: usize = 1_000;
 const MOST_MEMORY: usize = 8 << 30;
+/// After how many steps signals are looked for.
+const SIGNALS_EVERY: u32 = 1024;
 
 /// A certificate that is being written.
 pub struct Certificate {
@@ -123,14 +125,16 @@ pub fn verify(
         None if certificate.is_full && replay.is_none() => None,
         None => Some(BlackBox::Environment(environment(&json).map_err(|error| complaint(&error))?)),
     };
+    let raised = Mutex::new(None);
     let needed = black_box.as_ref().filter(|_| !certificate.is_full || replay.is_some());
     let checked = match needed {
         None => py.detach(|| certificate.check(None, 0.0)),
         Some(black_box) => {
             let factory = black_box.factory();
             let check = || -> Result<_, RunError> {
-                let mut live = Live::new(&problem, factory)?;
-                Ok(certificate.check(Some(&mut live), replay.unwrap_or(1.0)))
+                let live = Live::new(&problem, factory)?;
+                let mut system = Interruptible { live, asked: 0, raised: &raised };
+                Ok(certificate.check(Some(&mut system), replay.unwrap_or(1.0)))
             };
             match py.detach(check) {
                 Ok(checked) => checked,
@@ -142,7 +146,8 @@ pub fn verify(
         Ok(checked) => (checked, None),
         Err(Failure::Refuted(refutation)) => (Checked::default(), Some(refutation.to_string())),
         Err(other) => {
-            let raised = needed.and_then(BlackBox::take_raised);
+            let signal = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let raised = signal.or_else(|| needed.and_then(BlackBox::take_raised));
             return Err(raised.unwrap_or_else(|| PyRuntimeError::new_err(other.to_string())));
         }
     };
@@ -166,6 +171,38 @@ pub fn verify(
         transitions: checked.transitions,
         queries: checked.asked,
     })
+}
+
+/// A system that lets Python handle signals now and then: Ctrl-C ends the check.
+struct Interruptible<'a> {
+    live: Live<'a>,
+    asked: u32,
+    raised: &'a Mutex<Option<PyErr>>,
+}
+
+impl System for Interruptible<'_> {
+    fn reset(&mut self, initial: usize, observation: &mut [f64]) -> Result<Verdict, String> {
+        self.live.reset(initial, observation)
+    }
+
+    fn step(&mut self, action: u16, observation: &mut [f64]) -> Result<Verdict, String> {
+        self.asked = self.asked.wrapping_add(1);
+        if self.asked.is_multiple_of(SIGNALS_EVERY)
+            && let Err(error) = Python::attach(|py| py.check_signals())
+        {
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            return Err("interrupted".to_owned());
+        }
+        self.live.step(action, observation)
+    }
+
+    fn save(&mut self) -> Option<Vec<u8>> {
+        self.live.save()
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), String> {
+        self.live.restore(state)
+    }
 }
 
 /// The built-in environment that a certificate is about.

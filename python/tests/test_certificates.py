@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,29 @@ def test_exceptions_of_a_system_come_through(tmp_path: Path) -> None:
     broccoli.Problem(Cart, **CART).solve(certificate=file)
     with pytest.raises(ArithmeticError):
         broccoli.Problem(Faulty, **CART).verify(file)
+
+
+class AlarmError(Exception):
+    """What a signal handler raises."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
+def test_signals_end_a_check(tmp_path: Path) -> None:
+    """What a handler raises comes through, as Ctrl-C does, although no Python runs."""
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    file = tmp_path / "proof"
+    broccoli.synthesize("pendulum", certificate=file)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        with pytest.raises(AlarmError):
+            broccoli.verify(file)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_what_is_not_the_certificate_of_a_problem(tmp_path: Path) -> None:
