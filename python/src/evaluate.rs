@@ -1,6 +1,6 @@
 //! What a tree is worth: trees as nested tuples, and their value with the queries that took.
 
-use broccoli_core::problem::{Instance, Objective, Problem, RunError, SystemFactory, Verdict};
+use broccoli_core::problem::{Instance, Problem, RunError, SystemFactory, Verdict};
 use broccoli_core::tree::Tree as CoreTree;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -82,6 +82,11 @@ pub fn evaluate(
 ) -> PyResult<EvaluationData> {
     let core = problem.core();
     tree.check_for(core)?;
+    if !core.objective().is_plain() {
+        return Err(wrong(
+            "only the objectives reach and survive, from the worst initial state, can be evaluated",
+        ));
+    }
     let black_box = BlackBox::of(system, core)?;
     let factory = black_box.factory();
     let mut queries = 0;
@@ -103,24 +108,22 @@ fn value(
     let objective = problem.objective();
     let horizon = horizon.unwrap_or(u64::MAX).min(objective.horizon());
     let mut instance = Instance::new(problem, factory)?;
-    let mut worst = match objective {
-        Objective::Reach { .. } => 0,
-        Objective::Survive { .. } => horizon,
-    };
+    let is_reach = objective.is_minimised();
+    let mut worst = if is_reach { 0 } else { horizon };
     for initial in 0..problem.initial_states().len() {
         // A trace that survives as long as the worst before it changes nothing.
-        let limit = if matches!(objective, Objective::Reach { .. }) { horizon } else { worst };
+        let limit = if is_reach { horizon } else { worst };
         let mut verdict = instance.reset(initial)?;
         while verdict == Verdict::Running && instance.steps() < limit {
             verdict = instance.step(tree.action(instance.observation()))?;
             *queries += 1;
         }
-        worst = match (objective, verdict) {
-            (Objective::Reach { .. }, Verdict::Satisfied) => worst.max(instance.steps()),
-            (Objective::Reach { .. }, _) => return Ok(None),
-            (Objective::Survive { .. }, Verdict::Violated) => worst.min(instance.steps()),
-            (Objective::Survive { .. }, _) => worst,
-        };
+        match verdict {
+            Verdict::Satisfied if is_reach => worst = worst.max(instance.steps()),
+            _ if is_reach => return Ok(None),
+            Verdict::Violated => worst = worst.min(instance.steps()),
+            _ => {}
+        }
     }
     Ok(Some(worst))
 }
