@@ -126,7 +126,7 @@ mod tests {
             .unwrap();
         let state = |value, action| TraceStep { observation: vec![value], action };
         let states = vec![state(0.1 + 0.2, Some(0)), state(1e300, Some(1)), state(f64::NEG_INFINITY, None)];
-        let run = Trace { states, end: End::Horizon };
+        let run = Trace { states, end: End::Horizon, total: 0.0 };
         insta::assert_snapshot!(trace(&problem, &run));
         let mut bytes = Vec::new();
         let mut writer = TraceWriter::new(&problem, true, &mut bytes).unwrap();

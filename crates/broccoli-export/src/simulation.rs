@@ -236,7 +236,7 @@ mod tests {
         }
         let problem = builder.build().unwrap();
         let states = problem.initial_states().iter().cloned();
-        let runs = states.zip(runs).map(|(state, &(steps, end))| Run::new(objective, state, steps, end));
+        let runs = states.zip(runs).map(|(state, &(steps, end))| Run::new(objective, state, steps, end, 0.0));
         let runs = runs.collect();
         Simulation::new(SystemJson::Environment("test".into()), &problem, &Tree::Leaf(1), runs)
     }
@@ -253,7 +253,8 @@ mod tests {
             simulation(survive, &[(4, Satisfied), (1_000, Horizon)]),
             simulation(survive, &[(0, Violated)]),
         ];
-        assert_eq!(all.each_ref().map(|s| s.value), [Some(12), Some(1), None, Some(7), Some(1_000), Some(0)]);
+        let values = [Some(12), Some(1), None, Some(7), Some(1_000), Some(0)];
+        assert_eq!(all.each_ref().map(|s| s.value), values.map(|steps| steps.map(Value::Steps)));
         insta::assert_snapshot!(all.map(|s| s.text()).join("\n"));
         let failed = simulation(reach, &[(1, Satisfied)]).failed("the system failed");
         insta::assert_snapshot!(serde_json::to_string(&failed).unwrap());
