@@ -35,6 +35,8 @@ class ProblemData:
         goal: tuple[str, int],
         limits: tuple[int, int | None],
         prices: Sequence[tuple[str, float]] = ...,
+        across: tuple[str, float, Sequence[float]] | None = None,
+        rewards: tuple[float, bool, float | None, float | None] | None = None,
     ) -> ProblemData: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -56,6 +58,10 @@ class ProblemData:
     def nodes(self) -> int: ...
     @property
     def prices(self) -> list[tuple[str, float]]: ...
+    @property
+    def across(self) -> tuple[str, float, list[float]]: ...
+    @property
+    def rewards(self) -> tuple[float, bool, float | None, float | None]: ...
 
 @final
 class Tree:
@@ -145,8 +151,8 @@ class PartData(TypedDict):
 
     sizes: tuple[int, int]
     status: str
-    value: int | None
-    bound: int | None
+    value: float | None
+    bound: float | None
     tree: Tree | None
 
 @type_check_only
@@ -154,14 +160,14 @@ class Found(TypedDict):
     """What a search has to say at its end."""
 
     status: str
-    value: int | None
-    bound: int | None
+    value: float | None
+    bound: float | None
     tree: Tree | None
     stopped_by: str | None
     text: str
     seconds: float
     statistics: StatisticsData
-    history: list[tuple[int, float, int | None, int | None]]
+    history: list[tuple[int, float, float | None, float | None]]
     checkpoint_error: str | None
     certificate_error: str | None
     failure: FailureData | None
@@ -177,8 +183,8 @@ class VerificationData(TypedDict):
     is_verified: bool
     refutation: str | None
     claim: str
-    value: int | None
-    bound: int | None
+    value: float | None
+    bound: float | None
     tree: Tree | None
     is_full: bool
     behaviours: int
@@ -189,7 +195,7 @@ class VerificationData(TypedDict):
 class EvaluationData(TypedDict):
     """What a tree is worth, and what it took to find out."""
 
-    value: int | None
+    value: float | None
     queries: int
     failure: FailureData | None
 
@@ -200,7 +206,7 @@ class TraceData(TypedDict):
     observations: list[list[float]]
     actions: list[int]
     end: str
-    value: int | None
+    value: float | None
     failure: FailureData | None
 
 @type_check_only
@@ -215,8 +221,9 @@ class Facts(TypedDict):
     objective: str
     horizon: int
     depth: int
+    rewards: tuple[float, float, int] | None
 
-_OnEvent = Callable[[int, int | None, int | None, int | None, Tree | None], object]
+_OnEvent = Callable[[int, float | None, int | None, float | None, Tree | None], object]
 
 def environments() -> list[str]:
     """Return the names of the built-in environments."""

@@ -81,10 +81,11 @@ def source(
     tier = next((tier for tier in candidates(env) if probe.accepts(tier(env), env)), None)
     logger.info("%s comes back to a state by %s", env, tier.name if tier else "replay")
     rule = _rule(objective, verdict)
-    shared = _Shared(env, tier, rule, features) if is_single else None
+    has_rewards = objective == "return"
+    shared = _Shared(env, tier, rule, features, has_rewards) if is_single else None
 
     def session() -> _Session:
-        return _Session(shared or _Shared(make(), tier, rule, features))
+        return _Session(shared or _Shared(make(), tier, rule, features, has_rewards))
 
     system_kind = "snapshot" if tier else "replay"
     space = env.observation_space
@@ -186,6 +187,7 @@ class _Shared:
     tier: Callable[[Any], Tier] | None
     verdict: Callable[..., Any]
     features: Callable[[Any], Any] | None
+    has_rewards: bool = False
     owner: _Session | None = None
 
 
@@ -197,6 +199,7 @@ class _Session:
         self._env_step = shared.env.step
         self._verdict = shared.verdict
         self._features = shared.features
+        self._has_rewards = shared.has_rewards
         self._tier: Tier | None = None
         self._starts: dict[Any, tuple[State, Any, Any]] = {}
         self._left: State = ()
@@ -219,7 +222,7 @@ class _Session:
             self._starts[start] = (self._tier.save(), copy.copy(observation), verdict)
         return observation, verdict
 
-    def step(self, action: Any) -> tuple[Any, Any]:
+    def step(self, action: Any) -> tuple[Any, ...]:
         """Apply an action."""
         if self._shared.owner is not self:
             self._come_back()
@@ -227,7 +230,8 @@ class _Session:
             self._trail.append(action)
         observation, reward, terminated, truncated, info = self._env_step(action)
         verdict = self._verdict(observation, reward, terminated, truncated, info)
-        return (observation if self._features is None else seen(observation, self._features)), verdict
+        shown = observation if self._features is None else seen(observation, self._features)
+        return (shown, verdict, reward) if self._has_rewards else (shown, verdict)
 
     def snapshot(self) -> State:
         """Return the present state."""

@@ -14,8 +14,8 @@ class Point(NamedTuple):
 
     queries: int
     seconds: float
-    value: int | None
-    bound: int | None
+    value: float | None
+    bound: float | None
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Statistics:
 class Improvement:
     """A better tree than the best before, found by a search that goes on."""
 
-    value: int
+    value: float
     """Its value."""
-    bound: int | None
+    bound: float | None
     """No tree has a better value than this."""
     size: int
     """The number of its predicate nodes."""
@@ -66,9 +66,9 @@ class Part(NamedTuple):
     """The limits on predicate nodes that this is about; the tree has the first of them."""
     status: str
     """What is proved for each of them: `"optimal"`, `"infeasible"` or `"stopped"`."""
-    value: int | None
+    value: float | None
     """The value of the best tree within these limits."""
-    bound: int | None
+    bound: float | None
     """No tree within these limits has a better value."""
     policy: Policy | None
     """The best policy within these limits."""
@@ -80,9 +80,10 @@ class Outcome:
 
     status: str
     """`"optimal"`, `"infeasible"` (no tree exists), `"stopped"`, or `"error"` in an exception's `outcome`."""
-    value: int | None
-    """The value of the tree in steps, or `None` if there is no tree."""
-    bound: int | None
+    value: float | None
+    """The value of the tree, or `None` if there is none: a whole number of steps, or a float for returns, means and
+    sums."""
+    bound: float | None
     """It is proved that no tree has a better value than this; `None` if infeasible."""
     policy: Policy | None
     """The best policy."""
@@ -117,10 +118,10 @@ class Outcome:
 
     @property
     def gap(self) -> float | None:
-        """How far the value can be from the optimum: |value - bound| / max(value, 1)."""
+        """How far the value can be from the optimum: |value - bound| / max(|value|, 1)."""
         if self.value is None or self.bound is None:
             return None
-        return abs(self.value - self.bound) / max(self.value, 1)
+        return abs(self.value - self.bound) / max(abs(self.value), 1)
 
     def __repr__(self) -> str:
         return (
@@ -141,7 +142,7 @@ class Outcome:
 class Evaluation(NamedTuple):
     """What a policy is worth."""
 
-    value: int | None
+    value: float | None
     """Its value in steps; `None` if a run does not reach the goal."""
     queries: int
     """The steps that it took to find out."""
@@ -157,9 +158,9 @@ class Verification:
     """The first step that is wrong, if it does not."""
     claim: str
     """`"optimal"`, `"infeasible"`, or `"bound"` if the search was stopped."""
-    value: int | None
+    value: float | None
     """The value of the tree, as claimed."""
-    bound: int | None
+    bound: float | None
     """No tree has a better value than this, as claimed."""
     tree: Tree | None
     """The tree that the claim is about."""
@@ -198,7 +199,7 @@ class Trace:
     """The indices of the actions that were applied."""
     end: str
     """`"satisfied"`, `"violated"` or `"horizon"`."""
-    value: int | None
+    value: float | None
     """The value of this trace alone; `None` if it fails."""
 
     def __repr__(self) -> str:

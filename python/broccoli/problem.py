@@ -15,7 +15,8 @@ from broccoli.predicates import Thresholds, resolve
 from broccoli.searching import Options, Search, failed
 from broccoli.systems import Actions, Dimensions, Source
 
-Objective = Literal["reach", "survive"]
+Objective = Literal["reach", "survive", "return"]
+Over = Literal["worst", "mean", "sum"]
 Engine = Literal["behaviour", "backtracking", "exhaustive"]
 CertificateForm = Literal["light", "full"]
 Nested: TypeAlias = "int | str | tuple[int | str, float, Nested, Nested]"
@@ -30,7 +31,12 @@ class Problem:
 
     - `thresholds`: how many, `Predicates`, or a list of thresholds; for all dimensions, or one per
       dimension in a sequence or by name or index in a dict (others then get none).
-    - `objective`: `"reach"` (fewest steps until satisfied) or `"survive"` (most steps until violated).
+    - `objective`: `"reach"` (fewest steps until satisfied), `"survive"` (most steps until violated) or
+      `"return"` (the sum of the rewards; with `minimise` the least).
+    - `over`: how several initial states count, `"worst"`, `"mean"` or `"sum"`; or `weights`, one for each; or
+      `share`, the share of them that has to reach the goal.
+    - `discount`: what a reward counts for one step later. `rewards`: the least and the largest reward of a
+      step, by which the search prunes; those of built-in environments are known.
     - `horizon`: the most steps of a run.
     - `depth`, `nodes`: limits on the tree.
     - `initial` or `seeds`: initial states, or seeds for Gymnasium's `reset`.
@@ -64,6 +70,12 @@ class Problem:
         features: Callable[[Any], Any] | None = None,
         verdict: Callable[..., Any] | None = None,
         prices: Mapping[str, float] | None = None,
+        over: Over | None = None,
+        weights: Sequence[float] | None = None,
+        share: float | None = None,
+        discount: float | None = None,
+        minimise: bool | None = None,
+        rewards: tuple[float, float] | None = None,
     ) -> None:
         self._arguments: dict[str, Any] = {
             "thresholds": thresholds,
@@ -78,13 +90,22 @@ class Problem:
             "features": features,
             "verdict": verdict,
             "prices": prices,
+            "over": over,
+            "weights": None if weights is None else tuple(weights),
+            "share": share,
+            "discount": discount,
+            "minimise": minimise,
+            "rewards": rewards,
         }
         self._system = system
         self._source = source = self._find()
         goal = (objective or source.objective, horizon if horizon is not None else source.horizon)
         if goal[0] is None or goal[1] is None:
-            msg = 'give objective="reach" or "survive", and horizon, the most steps of a run'
+            msg = 'give objective="reach", "survive" or "return", and horizon, the most steps of a run'
             raise ValueError(msg)
+        if goal[0] != "return":
+            _only(self._arguments, f"the objective {goal[0]!r}", "discount", "minimise", "rewards")
+        low, high = rewards or source.rewards
         is_built_in = isinstance(source.native, str)
         self._data = _broccoli.ProblemData(
             resolve(thresholds, source.dimensions, source.observed),
@@ -98,6 +119,8 @@ class Problem:
                 None if nodes is None else _at_least(0, "nodes", nodes),
             ),
             list((prices or {}).items()),
+            _across(over, weights, share),
+            (1.0 if discount is None else discount, bool(minimise), low, high),
         )
 
     def _find(self) -> Source:
@@ -113,7 +136,7 @@ class Problem:
                 "features",
                 "verdict",
             )
-            return systems.built_in(system, given["initial"], given["actions"])
+            return systems.built_in(system, given["initial"], given["actions"], given["objective"])
         if isinstance(system, str) or _gymnasium.is_made_by(system):
             keys = (
                 "objective",
@@ -151,7 +174,7 @@ class Problem:
 
     @property
     def objective(self) -> str:
-        """`"reach"` or `"survive"`."""
+        """`"reach"`, `"survive"` or `"return"`."""
         return self._data.objective
 
     @property
@@ -371,6 +394,12 @@ def synthesize(
     features: Callable[[Any], Any] | None = None,
     verdict: Callable[..., Any] | None = None,
     prices: Mapping[str, float] | None = None,
+    over: Over | None = None,
+    weights: Sequence[float] | None = None,
+    share: float | None = None,
+    discount: float | None = None,
+    minimise: bool | None = None,
+    rewards: tuple[float, float] | None = None,
     engine: Engine = "behaviour",
     time_limit: float | None = None,
     query_limit: int | None = None,
@@ -391,7 +420,7 @@ def synthesize(
 ) -> Outcome:
     """Find the best decision tree for a system, and prove that it is.
 
-    The arguments up to `prices` say what the problem is; see `Problem`. The others say how to search:
+    The arguments up to `rewards` say what the problem is; see `Problem`. The others say how to search:
 
     - `engine`: `"behaviour"`, or another that gives the same answer with more queries.
     - `time_limit` (seconds), `query_limit`, `gap` (0.05 is 5 %), `first` (the first tree that reaches the
@@ -433,6 +462,12 @@ def synthesize(
         features=features,
         verdict=verdict,
         prices=prices,
+        over=over,
+        weights=weights,
+        share=share,
+        discount=discount,
+        minimise=minimise,
+        rewards=rewards,
     )
     return problem.solve(
         engine=engine,
@@ -493,6 +528,17 @@ def _file(what: str, path: str | os.PathLike[str]) -> Path:
         msg = f"{what}: there is no folder {Path(path).parent}"
         raise FileNotFoundError(msg)
     return Path(path)
+
+
+def _across(
+    over: str | None, weights: Sequence[float] | None, share: float | None
+) -> tuple[str, float, list[float]]:
+    """Return how initial states count: in a word, the share of them, and their weights."""
+    if [over, weights, share].count(None) < 2:
+        msg = "give one of over, weights and share"
+        raise ValueError(msg)
+    word = "weights" if weights is not None else "share" if share is not None else over or "worst"
+    return word, 1.0 if share is None else float(share), list(weights or ())
 
 
 def _at_least(least: int, name: str, number: int) -> int:

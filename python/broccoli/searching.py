@@ -18,7 +18,7 @@ from broccoli.policy import Policy
 logger = logging.getLogger("broccoli")
 
 MakePolicy = Callable[[_broccoli.Tree], Policy]
-OnEvent = Callable[[int, int | None, int | None, int | None, _broccoli.Tree | None], object]
+OnEvent = Callable[[int, float | None, int | None, float | None, _broccoli.Tree | None], object]
 
 
 class Options(TypedDict):
@@ -199,7 +199,7 @@ def _listener(
         return None
 
     def on_event(
-        queries: int, value: int | None, size: int | None, bound: int | None, tree: _broccoli.Tree | None
+        queries: int, value: float | None, size: int | None, bound: float | None, tree: _broccoli.Tree | None
     ) -> None:
         if show is not None:
             show(queries, value, size, bound, tree)
@@ -246,7 +246,7 @@ def _progress(wanted: bool) -> Iterator[OnEvent | None]:
         return
     with tqdm(unit=" queries", unit_scale=True) as bar:
 
-        def show(queries: int, value: int | None, size: int | None, bound: int | None, _: object) -> None:
+        def show(queries: int, value: float | None, size: int | None, bound: float | None, _: object) -> None:
             bar.set_postfix(value=value, bound=bound, size=size, refresh=False)
             bar.update(max(queries - bar.n, 0))
 

@@ -35,8 +35,8 @@ class FunctionSystem(Protocol):
         """Return the first state, its observation and its verdict."""
         ...
 
-    def step(self, state: Any, action: Any) -> tuple[Any, Any, Verdict | str]:
-        """Return the next state, its observation and its verdict."""
+    def step(self, state: Any, action: Any) -> tuple[Any, ...]:
+        """Return the next state, its observation and its verdict; for returns also the reward of the step."""
         ...
 
 
@@ -51,8 +51,8 @@ class StatefulSystem(Protocol):
         """Start a run; return its first observation and verdict."""
         ...
 
-    def step(self, action: Any) -> tuple[Any, Verdict | str]:
-        """Apply an action; return the next observation and verdict."""
+    def step(self, action: Any) -> tuple[Any, ...]:
+        """Apply an action; return the next observation and verdict; for returns also the reward of the step."""
         ...
 
 
@@ -92,8 +92,8 @@ class BatchSystem(Protocol):
         """Return the first state, a row of numbers, its observation and its verdict."""
         ...
 
-    def step_batch(self, states: Any, actions: Any) -> tuple[Any, Any, Any]:
-        """Return the next states, their observations and their verdicts.
+    def step_batch(self, states: Any, actions: Any) -> tuple[Any, ...]:
+        """Return the next states, their observations and their verdicts; for returns also their rewards.
 
         `states` is an array of float64 with one state a row, and yours to change; `actions` has one action a
         row, as it was given to the problem. Returned are arrays with as many rows: states, observations, and
@@ -124,17 +124,22 @@ class Source:
     ndim: int = 1
     is_single: bool = False
     """Whether all runs share one environment."""
+    rewards: tuple[float | None, float | None] = (None, None)
+    """The least and the largest reward, where they are known."""
     about: str = ""
     """The system in a few words."""
 
 
-def built_in(name: str, initial: Sequence[Any] | None, actions: Actions | int | None) -> Source:
+def built_in(
+    name: str, initial: Sequence[Any] | None, actions: Actions | int | None, objective: str | None
+) -> Source:
     """Return a built-in environment as a source."""
     if isinstance(actions, (int, str, Mapping)):
         msg = f"actions: give a list of names or values, not {actions!r}"
         raise TypeError(msg)
     facts = _broccoli.environment(name, None if actions is None else [str(action) for action in actions])
     chosen = [facts["initial"]] if initial is None else initial
+    rewards = facts["rewards"] if objective == "return" else None
     return Source(
         dimensions=tuple(
             Dimension(name, low, high, step, is_closed=False) for name, low, high, step in facts["dimensions"]
@@ -144,7 +149,8 @@ def built_in(name: str, initial: Sequence[Any] | None, actions: Actions | int | 
         native=name,
         observed=list,
         objective=facts["objective"],
-        horizon=facts["horizon"],
+        horizon=rewards[2] if rewards else facts["horizon"],
+        rewards=rewards[:2] if rewards else (None, None),
         depth=facts["depth"],
         about=facts["title"],
     )
@@ -223,9 +229,10 @@ def random_runs(
     seen: list[tuple[float, ...]] = []
     for start in (list(initial) * 20)[:20]:
         answer = system.reset(start)
+        place = 1 if kind in ("function", "batch") else 0
         for _ in range(200):
-            seen.append(_numbers(answer[-2]))
-            if answer[-1] != Verdict.RUNNING:
+            seen.append(_numbers(answer[place]))
+            if answer[place + 1] != Verdict.RUNNING:
                 break
             action = generator.choice(actions)
             answer = _step(system, kind, answer[0], action)
@@ -238,7 +245,7 @@ def _step(system: Any, kind: str, state: Any, action: Any) -> Any:
     if kind == "batch":
         import numpy as np
 
-        states, observations, verdicts = system.step_batch(np.array([state], float), np.array([action]))
+        states, observations, verdicts, *_ = system.step_batch(np.array([state], float), np.array([action]))
         return states[0], observations[0], VERDICTS[verdicts[0]]
     return system.step(action)
 

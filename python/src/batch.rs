@@ -35,13 +35,15 @@ impl SystemFactory for Batched<'_> {
     }
 }
 
-/// `step_batch(states, actions) -> (states, observations, verdicts)`.
+/// `step_batch(states, actions) -> (states, observations, verdicts)`, and perhaps rewards.
 pub struct Rows {
     shared: Arc<Shared>,
     reset: Py<PyAny>,
     step_batch: Py<PyAny>,
     /// The actions in an array.
     actions: Py<PyAny>,
+    /// The rewards of the last steps, if there were any.
+    rewards: Vec<f64>,
 }
 
 /// A step of each row.
@@ -50,6 +52,8 @@ struct Steps<'a> {
     states: &'a mut [f64],
     observations: &'a mut [f64],
     verdicts: &'a mut [Verdict],
+    /// Stays empty if there are none.
+    rewards: &'a mut Vec<f64>,
 }
 
 impl Rows {
@@ -60,6 +64,7 @@ impl Rows {
             reset: system.getattr("reset")?.unbind(),
             step_batch: system.getattr("step_batch")?.unbind(),
             actions: numpy.call_method1("array", (actions,))?.unbind(),
+            rewards: Vec::new(),
             shared,
         })
     }
@@ -71,11 +76,18 @@ impl Rows {
         let actions = PyArray1::from_iter(py, steps.actions.iter().map(|&action| action as i64));
         let actions = self.actions.bind(py).call_method1(intern!(py, "take"), (actions, 0))?;
         let answer = self.step_batch.bind(py).call1((states, actions))?;
-        let tuple = answer.cast::<PyTuple>().ok().filter(|tuple| tuple.len() == 3).ok_or_else(|| {
+        let is_answer = |tuple: &&Bound<'_, PyTuple>| (3..=4).contains(&tuple.len());
+        let tuple = answer.cast::<PyTuple>().ok().filter(is_answer).ok_or_else(|| {
             PyTypeError::new_err(format!(
-                "step_batch must return (states, observations, verdicts), not {answer}"
+                "step_batch must return (states, observations, verdicts), and perhaps rewards as the last ones, \
+                 not {answer}"
             ))
         })?;
+        steps.rewards.clear();
+        if let Ok(rewards) = tuple.get_item(3) {
+            steps.rewards.resize(count, f64::NAN);
+            read_rows(&rewards, "rewards", count, steps.rewards)?;
+        }
         read_rows(&tuple.get_item(0)?, "states", count, steps.states)?;
         read_rows(&tuple.get_item(1)?, "observations", count, steps.observations)?;
         for (verdict, code) in steps.verdicts.iter_mut().zip(read_verdicts(&tuple.get_item(2)?, count)?) {
@@ -104,6 +116,7 @@ impl Rows {
                 states: &mut states[row * width..][..width].to_vec(),
                 observations: &mut vec![0.0; dimensions],
                 verdicts: &mut [Verdict::Running],
+                rewards: &mut Vec::new(),
             };
             Some((row, self.step(py, &mut alone).err()?))
         })
@@ -145,8 +158,12 @@ impl BatchSystem for Rows {
     ) -> Result<(), BatchError> {
         Python::attach(|py| {
             let before = states.to_vec();
-            let mut steps = Steps { actions, states, observations, verdicts };
-            let Err(error) = self.step(py, &mut steps) else { return Ok(()) };
+            let mut rewards = std::mem::take(&mut self.rewards);
+            let mut steps = Steps { actions, states, observations, verdicts, rewards: &mut rewards };
+            let Err(error) = self.step(py, &mut steps) else {
+                self.rewards = rewards;
+                return Ok(());
+            };
             match self.blame(py, &steps, &before) {
                 None => Err(self.shared.keep(error, None, Vec::new()).into()),
                 Some((row, error)) => {
@@ -159,6 +176,14 @@ impl BatchSystem for Rows {
                 }
             }
         })
+    }
+
+    fn rewards(&mut self, rewards: &mut [f64]) -> bool {
+        let has_rewards = self.rewards.len() == rewards.len();
+        if has_rewards {
+            rewards.copy_from_slice(&self.rewards);
+        }
+        has_rewards
     }
 }
 

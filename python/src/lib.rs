@@ -10,6 +10,7 @@ mod batch;
 mod certificate;
 mod checkpoint;
 mod evaluate;
+mod number;
 mod problem;
 mod search;
 mod state;

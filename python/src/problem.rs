@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broccoli_core::problem::{InitialState, Objective, Problem, Thresholds};
+use broccoli_core::problem::{Aim, InitialState, Objective, Over, Problem, Return, Thresholds};
 use broccoli_environments::{ALL, ActionSpace, Environment, Variant, find};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +12,12 @@ type Dimensions = Vec<(String, Vec<f64>)>;
 /// Names and values.
 type Actions = Vec<(String, f64)>;
 /// What `ProblemData` is made from.
-type Arguments = (Dimensions, Actions, Vec<Vec<f64>>, (&'static str, u64), (u32, u64), Prices);
+type Arguments =
+    (Dimensions, Actions, Vec<Vec<f64>>, (&'static str, u64), (u32, u64), Prices, Across, Rewards);
+/// How initial states count: in a word, the share of them, and their weights.
+type Across = (String, f64, Vec<f64>);
+/// The discount, whether the return is minimised, and the least and the largest reward.
+type Rewards = (f64, bool, Option<f64>, Option<f64>);
 /// Names of dimensions and their prices.
 type Prices = Vec<(String, f64)>;
 
@@ -27,16 +32,13 @@ impl ProblemData {
     pub fn core(&self) -> &Arc<Problem> {
         &self.core
     }
-
-    fn is_reach(&self) -> bool {
-        matches!(self.core.objective(), Objective::Reach { .. })
-    }
 }
 
 #[pymethods]
 impl ProblemData {
     #[new]
-    #[pyo3(signature = (dimensions, actions, initial, goal, limits, prices=Vec::new()))]
+    #[pyo3(signature = (dimensions, actions, initial, goal, limits, prices=Vec::new(), across=None, rewards=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of a problem")]
     fn new(
         dimensions: Dimensions,
         actions: Actions,
@@ -44,18 +46,43 @@ impl ProblemData {
         goal: (String, u64),
         limits: (u32, Option<u64>),
         prices: Prices,
+        across: Option<Across>,
+        rewards: Option<Rewards>,
     ) -> PyResult<Self> {
+        let (discount, is_minimised, low, high) = rewards.unwrap_or((1.0, false, None, None));
         let objective = match goal.0.as_str() {
             "reach" => Objective::reach(goal.1),
             "survive" => Objective::survive(goal.1),
+            "return" => Objective::Return(Return {
+                horizon: goal.1,
+                aim: if is_minimised { Aim::Minimise } else { Aim::Maximise },
+                discount,
+                low,
+                high,
+                over: Over::Worst,
+            }),
             other => {
                 return Err(wrong(format_args!(
-                    "the objective is {other:?}: it must be \"reach\" or \"survive\""
+                    "the objective is {other:?}: it must be \"reach\", \"survive\" or \"return\""
+                )));
+            }
+        };
+        let (over, share, weights) = across.unwrap_or_else(|| ("worst".to_owned(), 1.0, Vec::new()));
+        let over = match over.as_str() {
+            "worst" => Over::Worst,
+            "mean" => Over::Mean,
+            "sum" => Over::Sum,
+            "weights" => Over::Weighted,
+            "share" => Over::Share(share),
+            other => {
+                return Err(wrong(format_args!(
+                    "over is {other:?}: it must be \"worst\", \"mean\" or \"sum\""
                 )));
             }
         };
         let mut builder = Problem::builder()
-            .objective(objective)
+            .objective(objective.across(over))
+            .weights(weights)
             .depth(limits.0)
             .initials(initial.into_iter().map(InitialState::new));
         if let Some(nodes) = limits.1 {
@@ -84,7 +111,31 @@ impl ProblemData {
             (self.objective(), self.horizon()),
             (self.depth(), self.nodes()),
             self.prices(),
+            self.across(),
+            self.rewards(),
         )
+    }
+
+    #[getter]
+    fn across(&self) -> Across {
+        let (word, share) = match self.core.objective().over() {
+            Over::Worst => ("worst", 1.0),
+            Over::Mean => ("mean", 1.0),
+            Over::Sum => ("sum", 1.0),
+            Over::Weighted => ("weights", 1.0),
+            Over::Share(share) => ("share", share),
+        };
+        (word.to_owned(), share, self.core.weights().to_vec())
+    }
+
+    #[getter]
+    fn rewards(&self) -> Rewards {
+        match self.core.objective() {
+            Objective::Return(Return { discount, aim, low, high, .. }) => {
+                (discount, aim == Aim::Minimise, low, high)
+            }
+            _ => (1.0, false, None, None),
+        }
     }
 
     #[getter]
@@ -111,7 +162,7 @@ impl ProblemData {
 
     #[getter]
     fn objective(&self) -> &'static str {
-        if self.is_reach() { "reach" } else { "survive" }
+        self.core.objective().name()
     }
 
     #[getter]
@@ -161,6 +212,8 @@ pub struct Facts {
     objective: &'static str,
     horizon: u64,
     depth: u32,
+    /// The least and the largest reward, and the horizon that goes with them, if it gives rewards.
+    rewards: Option<(f64, f64, u64)>,
 }
 
 /// The facts of a built-in environment, with its default actions or those chosen by name or value.
@@ -171,16 +224,18 @@ pub fn environment(name: &str, actions: Option<Vec<String>>) -> PyResult<Facts> 
         Some(actions) => chosen(name, &actions)?,
         None => Variant::new(found(name)?),
     };
-    let Environment { title, dimensions, space, initial, objective, depth, .. } = variant.environment();
+    let Environment { title, dimensions, space, initial, objective, depth, rewards, .. } =
+        variant.environment();
     Ok(Facts {
         title,
         dimensions: dimensions.iter().map(|d| (d.name, d.range.0, d.range.1, d.step)).collect(),
         actions: variant.actions().iter().map(|a| (a.name.clone(), a.value)).collect(),
         is_discrete: matches!(space, ActionSpace::Named(_)),
         initial: initial.to_vec(),
-        objective: if matches!(objective, Objective::Reach { .. }) { "reach" } else { "survive" },
+        objective: objective.name(),
         horizon: objective.horizon(),
         depth: *depth,
+        rewards: rewards.map(|rewards| (rewards.bounds.0, rewards.bounds.1, rewards.horizon)),
     })
 }
 

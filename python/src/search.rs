@@ -25,6 +25,7 @@ use pyo3::types::PyString;
 use crate::batch::Batched;
 use crate::certificate::{Certificate, described};
 use crate::checkpoint::File;
+use crate::number::Number;
 use crate::problem::{ProblemData, chosen, wrong};
 use crate::system::PythonSystem;
 use crate::tree::Tree;
@@ -62,7 +63,9 @@ impl<'a> BlackBox<'a> {
     pub fn of(system: &'a Bound<'_, PyAny>, problem: &Problem) -> PyResult<Self> {
         if let Ok(name) = system.cast::<PyString>() {
             let actions: Vec<&str> = problem.actions().iter().map(|a| a.name.as_str()).collect();
-            return Ok(BlackBox::Environment(chosen(&name.to_string_lossy(), &actions)?));
+            let variant = chosen(&name.to_string_lossy(), &actions)?;
+            let variant = variant.with_rewards(problem.objective().wants_rewards()).map_err(wrong)?;
+            return Ok(BlackBox::Environment(variant));
         }
         match system.cast::<PythonSystem>() {
             Ok(system) => Ok(BlackBox::Python(system.get())),
@@ -108,7 +111,8 @@ impl<'a> BlackBox<'a> {
             RunError::Reset { initial, .. } => (Some(initial), Some(0)),
             RunError::Step { initial, step, .. }
             | RunError::ComeBack { initial, step, .. }
-            | RunError::NaN { initial, step, .. } => (Some(initial), Some(step)),
+            | RunError::NaN { initial, step, .. }
+            | RunError::Reward { initial, step, .. } => (Some(initial), Some(step)),
             RunError::NotDeterministic { initial, .. } => (Some(initial), None),
             _ => (None, None),
         };
@@ -195,15 +199,15 @@ impl Options {
 #[derive(IntoPyObject)]
 pub struct Found {
     status: &'static str,
-    value: Option<u64>,
-    bound: Option<u64>,
+    value: Option<Number>,
+    bound: Option<Number>,
     tree: Option<Tree>,
     stopped_by: Option<&'static str>,
     /// What the command line would print.
     text: String,
     seconds: f64,
     statistics: StatisticsData,
-    history: Vec<(u64, f64, Option<u64>, Option<u64>)>,
+    history: Vec<(u64, f64, Option<Number>, Option<Number>)>,
     checkpoint_error: Option<String>,
     certificate_error: Option<String>,
     failure: Option<FailureData>,
@@ -218,8 +222,8 @@ pub struct Found {
 struct PartData {
     sizes: (u64, u64),
     status: &'static str,
-    value: Option<u64>,
-    bound: Option<u64>,
+    value: Option<Number>,
+    bound: Option<Number>,
     tree: Option<Tree>,
 }
 
@@ -340,8 +344,8 @@ pub fn search(
     };
     Ok(Found {
         status,
-        value: best.as_ref().map(|best| best.value),
-        bound,
+        value: best.as_ref().and_then(|best| Number::of(core.objective(), best.value)),
+        bound: bound.and_then(|bound| Number::of(core.objective(), bound)),
         tree: best.as_ref().map(|Solution { tree, .. }| Tree::of(tree.clone(), core)),
         stopped_by,
         text,
@@ -371,8 +375,8 @@ fn part_data(part: &FrontPart, problem: &Arc<Problem>) -> PartData {
     PartData {
         sizes: (*part.sizes.start(), *part.sizes.end()),
         status: StatusJson::from(part.status).name(),
-        value: part.best.as_ref().map(|best| best.value),
-        bound: part.bound,
+        value: part.best.as_ref().and_then(|best| Number::of(problem.objective(), best.value)),
+        bound: part.bound.and_then(|bound| Number::of(problem.objective(), bound)),
         tree: part.best.as_ref().map(|best| Tree::of(best.tree.clone(), problem)),
     }
 }
@@ -383,7 +387,7 @@ pub struct TraceData {
     observations: Vec<Vec<f64>>,
     actions: Vec<usize>,
     end: &'static str,
-    value: Option<u64>,
+    value: Option<Number>,
     failure: Option<FailureData>,
 }
 
@@ -415,7 +419,9 @@ pub fn trace(
             failure: Some(black_box.failure(py, &error)),
         }),
         Ok(trace) => Ok(TraceData {
-            value: trace.value(core.objective()),
+            value: trace
+                .value(core.objective())
+                .map(|value| Number::of_trace(core.objective(), value, trace.total)),
             actions: trace.states.iter().filter_map(|step| step.action).collect(),
             end: match trace.end {
                 End::Satisfied => "satisfied",
@@ -533,7 +539,7 @@ struct Watch<'a> {
     size: Option<u64>,
     bound: Option<u64>,
     /// Queries, seconds, value and bound whenever one of the latter changed.
-    history: Vec<(u64, f64, Option<u64>, Option<u64>)>,
+    history: Vec<(u64, f64, Option<Number>, Option<Number>)>,
 }
 
 impl<'a> Watch<'a> {
@@ -553,16 +559,20 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn number(&self, value: Option<u64>) -> Option<Number> {
+        value.and_then(|value| Number::of(self.problem.core().objective(), value))
+    }
+
     fn remember(&mut self) {
         let seconds = self.clock.started.elapsed().as_secs_f64();
-        self.history.push((self.queries, seconds, self.value, self.bound));
+        self.history.push((self.queries, seconds, self.number(self.value), self.number(self.bound)));
     }
 
     fn tell(&mut self, tree: Option<Tree>) {
         let Some(on_event) = &self.on_event else { return };
         self.told = Instant::now();
         Python::attach(|py| {
-            let event = (self.queries, self.value, self.size, self.bound, tree);
+            let event = (self.queries, self.number(self.value), self.size, self.number(self.bound), tree);
             if let Err(error) = on_event.bind(py).call1(event) {
                 self.clock.stop_with(py, error);
             }

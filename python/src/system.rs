@@ -177,16 +177,23 @@ impl Running {
     /// Takes what `reset` or `step` returned.
     fn take(&mut self, answer: &Bound<'_, PyAny>, observation: &mut [f64]) -> PyResult<Reply> {
         let parts = if self.shared.kind == Kind::Function { 3 } else { 2 };
-        let tuple = answer.cast::<PyTuple>().ok().filter(|tuple| tuple.len() == parts).ok_or_else(|| {
+        let is_answer = |tuple: &&Bound<'_, PyTuple>| tuple.len() == parts || tuple.len() == parts + 1;
+        let tuple = answer.cast::<PyTuple>().ok().filter(is_answer).ok_or_else(|| {
             let expected =
                 if parts == 3 { "(state, observation, verdict)" } else { "(observation, verdict)" };
-            PyTypeError::new_err(format!("reset and step must return {expected}, not {answer}"))
+            PyTypeError::new_err(format!(
+                "reset and step must return {expected}, and step perhaps a reward as the last one, not {answer}"
+            ))
         })?;
         if parts == 3 {
             self.present = Some(tuple.get_item(0)?.unbind());
         }
         read_numbers(&tuple.get_item(parts - 2)?, observation)?;
-        Ok(self.shared.verdict(&tuple.get_item(parts - 1)?)?.into())
+        let reply = Reply::from(self.shared.verdict(&tuple.get_item(parts - 1)?)?);
+        match tuple.get_item(parts) {
+            Ok(reward) => Ok(reply.with_reward(reward.extract()?)),
+            Err(_) => Ok(reply),
+        }
     }
 
     fn keep(&self, py: Python<'_>, error: PyErr, state: Option<Py<PyAny>>) -> SystemError {
