@@ -10,11 +10,13 @@ mod certificate;
 mod check;
 mod checkpoint;
 mod complaint;
+mod completions;
 mod environments;
 mod export;
 mod file;
 mod init;
 mod keeper;
+mod manual;
 mod numbers;
 mod objective;
 mod output;
@@ -64,6 +66,15 @@ Examples:
   broccoli check plant.toml                  does it keep its promises?
   broccoli suggest plant.toml                thresholds to begin with, and what they cost
   broccoli solve plant.toml";
+  broccoli solve plant.toml
+
+Exit codes:
+  0  an optimal tree, or the command did its work
+  1  the system failed, or anything else went wrong
+  2  bad usage or bad input
+  3  it is proved that no tree exists
+  4  stopped early
+  5  the tree is proved not to be optimal, or the certificate is refuted";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -78,6 +89,8 @@ enum Command {
     Suggest(suggest::Suggest),
     Init(init::Init),
     Environments(environments::Environments),
+    Completions(completions::Completions),
+    Manual(manual::Manual),
 }
 
 fn main() -> ExitCode {
@@ -97,6 +110,8 @@ fn main() -> ExitCode {
         Command::Suggest(suggest) => suggest.run(),
         Command::Init(init) => init.run(),
         Command::Environments(environments) => environments.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Manual(manual) => manual.run(),
     };
     match done {
         Ok(code) => ExitCode::from(code),

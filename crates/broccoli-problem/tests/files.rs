@@ -91,6 +91,27 @@ fn the_documentation_shows_a_good_file_and_every_key() {
     }
 }
 
+#[test]
+fn files_and_parts_of_files_in_the_book_are_read() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let schema = Schema::new();
+    let mut count = 0;
+    for entry in fs::read_dir(docs).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let page = fs::read_to_string(&path).unwrap();
+        for block in page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+            let text = if block.contains("[system]") { block.to_owned() } else { format!("{GOOD}{block}") };
+            parse(&text).unwrap_or_else(|wrong| panic!("{path:?}: {wrong}\n{block}"));
+            schema.accepts(&text).unwrap_or_else(|wrong| panic!("{path:?}: {wrong}\n{block}"));
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "{count}");
+}
+
 const GOOD: &str = "[system]\nenvironment = \"mountain-car\"\n";
 
 /// Files that are wrong by their form alone: the reader and the schema must both say so.
