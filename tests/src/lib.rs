@@ -9,7 +9,7 @@ pub mod random;
 pub mod table;
 pub mod wall;
 
-/// The code in README compiles and does what it says.
+/// The code in the book's page about Rust compiles and does what it says.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;
+#[doc = include_str!("../../docs/rust.md")]
+pub struct FromRust;

@@ -65,7 +65,6 @@ Examples:
   broccoli init plant.toml --subprocess      a simulator of your own to start from
   broccoli check plant.toml                  does it keep its promises?
   broccoli suggest plant.toml                thresholds to begin with, and what they cost
-  broccoli solve plant.toml";
   broccoli solve plant.toml
 
 Exit codes:
