@@ -49,9 +49,8 @@ pub(crate) fn report(workspace: &Workspace) -> Result<Outcome> {
     run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
     let screenshots = workspace.target.join("screenshots");
     std::fs::create_dir_all(&screenshots).with_context(|| format!("creating {}", screenshots.display()))?;
-    let program = format!("broccoli{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = environment.command(workspace, "pytest", "exports");
-    pytest.env("BROCCOLI", workspace.target.join("release").join(program));
+    pytest.env("BROCCOLI", workspace.broccoli());
     run(pytest.env("BROCCOLI_SCREENSHOTS", screenshots).args(["-p", "no:cacheprovider", "."]))?;
     Ok(Outcome::Passed)
 }

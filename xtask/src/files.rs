@@ -27,6 +27,13 @@ pub(crate) fn sources(root: &Path) -> Result<BTreeSet<PathBuf>> {
     Ok(files)
 }
 
+/// Every file below a folder, relative to it.
+pub(crate) fn below(root: &Path) -> Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    walk(root, Path::new(""), &mut files)?;
+    Ok(files)
+}
+
 fn walk(root: &Path, folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
     const MADE_BY_TOOLS: [&str; 6] =
         ["target", ".git", "__pycache__", ".pytest_cache", ".ruff_cache", ".mypy_cache"];
@@ -56,9 +63,7 @@ pub(crate) fn mirror(
         let contents = fs::read(&source).with_context(|| format!("reading {}", source.display()))?;
         write_if_changed(&copy.join(file), &change(file, contents)?)?;
     }
-    let mut present = BTreeSet::new();
-    walk(copy, Path::new(""), &mut present)?;
-    for stale in present.difference(files) {
+    for stale in below(copy)?.difference(files) {
         let stale = copy.join(stale);
         fs::remove_file(&stale).with_context(|| format!("removing {}", stale.display()))?;
     }
@@ -106,8 +111,7 @@ mod tests {
         root.write("a.rs", "one");
         root.write("sub/b.rs", "two");
         root.write("target/made", "x");
-        let mut files = BTreeSet::new();
-        walk(&root.0, Path::new(""), &mut files).unwrap();
+        let files = below(&root.0).unwrap();
         assert_eq!(files, BTreeSet::from([PathBuf::from("a.rs"), PathBuf::from("sub/b.rs")]));
 
         copy.write("stale.rs", "left over");

@@ -2,14 +2,20 @@
 //!
 //! `cargo xtask test` is everything that must hold before a change is merged, and what `.ci/run` calls.
 //! `cargo xtask gallery` is one of its parts.
-//! `cargo xtask bench` hands over to the package `broccoli-bench`, or to `benchmarks/alternatives`. Every area of tests is a file of its own.
+//! `cargo xtask book` builds the book, after it has written anew what is taken from elsewhere.
+//! `cargo xtask bench` hands over to the package `broccoli-bench`, or to `benchmarks/alternatives`. Every area of
+//! tests is a file of its own.
 
 mod alternatives;
 mod bench;
+mod book;
 mod debian;
+mod documents;
 mod exports;
 mod files;
 mod gallery;
+mod headline;
+mod man;
 mod package;
 mod planted;
 mod promises;
@@ -22,7 +28,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Broccoli's chores.
 #[derive(Parser)]
@@ -38,15 +44,23 @@ enum Chore {
     Test(test::Arguments),
     /// Solve every problem of the gallery, the heavy ones too, and compare with what is recorded.
     Gallery(gallery::Arguments),
+    /// Write docs/reference and README's table of figures anew, and build the book with all its links checked.
+    Book,
     /// Run a benchmark, optimised: `cargo xtask bench paper --help`.
     #[command(disable_help_flag = true)]
     Bench(bench::Arguments),
+}
+
+/// Whether there is a chore of this name.
+fn is_chore(name: &str) -> bool {
+    Arguments::command().find_subcommand(name).is_some()
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Gallery(arguments) => gallery::run(&arguments),
+        Chore::Book => book::write(),
         Chore::Bench(arguments) => bench::run(&arguments),
     };
     match done {

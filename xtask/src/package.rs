@@ -74,10 +74,9 @@ pub(crate) fn pytest(workspace: &Workspace) -> Result<Outcome> {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
     run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
-    let name = format!("broccoli{}", std::env::consts::EXE_SUFFIX);
     // The program and not the module: it leaves the sources here alone and tests what was installed.
     let mut pytest = environment.command(workspace, "pytest", ".");
-    pytest.env("BROCCOLI_CLI", workspace.target.join("release").join(name)).env("MPLBACKEND", "Agg");
+    pytest.env("BROCCOLI_CLI", workspace.broccoli()).env("MPLBACKEND", "Agg");
     pytest.args(["-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "tests", "broccoli"]);
     if !workspace.long {
         pytest.args(["-m", "not long"]);
@@ -127,7 +126,7 @@ fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outc
     Ok(Outcome::Passed)
 }
 
-fn environment(workspace: &Workspace) -> Environment {
+pub(crate) fn environment(workspace: &Workspace) -> Environment {
     let home = workspace.root.join("python");
     let mut files = vec![home.join("tests/requirements.txt")];
     if workspace.long {

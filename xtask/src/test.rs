@@ -4,7 +4,9 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{alternatives, exports, package, planted, promises, python, rust, tools};
+use crate::{
+    alternatives, book, documents, exports, man, package, planted, promises, python, rust, tools,
+};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
@@ -29,6 +31,9 @@ const STEPS: &[Step] = &[
     ("documentation", rust::document),
     ("README's first command", promises::first_command),
     ("example my_system", promises::example),
+    ("documents: the book", book::build),
+    ("documents: man pages", man::test),
+    ("documents: commands", documents::test),
     ("planted bugs", planted::test),
     ("python: set-up", python::set_up),
     ("python: ruff check", python::ruff_check),
@@ -45,6 +50,7 @@ const STEPS: &[Step] = &[
     ("package: pyright", package::pyright),
     ("package: stubtest", package::stubtest),
     ("package: pytest", package::pytest),
+    ("documents: python", documents::python),
     ("package: reference", package::reference),
     ("package: quick start", package::quick_start),
     ("alternatives: set-up", alternatives::set_up),

@@ -37,6 +37,11 @@ impl Workspace {
         command
     }
 
+    /// The `broccoli` command, once it is built with `--release`.
+    pub(crate) fn broccoli(&self) -> PathBuf {
+        self.target.join("release").join(format!("broccoli{}", std::env::consts::EXE_SUFFIX))
+    }
+
     /// A call of Cargo.
     pub(crate) fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
