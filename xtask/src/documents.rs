@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -189,8 +190,8 @@ impl<'a> Runner<'a> {
             self.excepted.insert(begin);
             return command.strip_prefix("cargo xtask ").map_or(Ok(()), |rest| self.is_chore(rest));
         }
-        println!("$ {command}");
         self.count += 1;
+        let start = Instant::now();
         let expected = command.split("exit code ").nth(1).and_then(|rest| rest.get(..1)).unwrap_or("0");
         let typed = command.replace("cargo run --release -- ", "broccoli ");
         let programs = self.workspace.broccoli().parent().map(Path::to_owned).unwrap_or_default();
@@ -205,6 +206,7 @@ impl<'a> Runner<'a> {
             .stdin(std::process::Stdio::null())
             .output()
             .context("cannot run bash")?;
+        println!("{:5.1} s  $ {command}", start.elapsed().as_secs_f64());
         self.output = String::from_utf8_lossy(&output.stdout).into_owned();
         let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
         ensure!(code == expected, "`{command}` ended with exit code {code}:\n{}", self.output);
