@@ -50,6 +50,15 @@ fn stage(workspace: &Workspace, folder: &Path) -> Result<()> {
         ensure!(workspace.root.join(&page).is_file(), "docs/SUMMARY.md: there is no {}", page.display());
         wanted.insert(page);
     }
+    for file in files::below(&docs)? {
+        let is_page =
+            file.extension().is_some_and(|extension| extension == "md") && file != Path::new("SUMMARY.md");
+        ensure!(
+            !is_page || wanted.contains(&Path::new("docs").join(&file)),
+            "docs/{} is not in docs/SUMMARY.md, so nobody would find it",
+            file.display()
+        );
+    }
     files::mirror(&workspace.root, &folder.join("src"), &wanted, |_, contents| Ok(contents))?;
     let summary = fs::read_to_string(docs.join("SUMMARY.md"))?;
     // The links of SUMMARY.md start in docs, those of the staged one at the root.

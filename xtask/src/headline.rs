@@ -27,8 +27,8 @@ const ROWS: [(&str, &str); 6] = [
     ("| Table 1 | mountain-car | step 0.05,0.005 | 1 |", "MountainCar, depth 2"),
     ("| Table 1 | pendulum | step 0.2,0.2 | 1 |", "Pendulum, depth 2"),
     ("| Table 1 | pendulum | step 0.2,0.2 | 100 |", "Pendulum, depth 2, 100 initial states"),
-    ("| Table 2 | pendulum | X=10 | 1 |", "Pendulum, depth 3, X=10"),
-    ("| Table 2 | mountain-car | X=20 | 1 |", "MountainCar, depth 3, X=20"),
+    ("| Table 2 | pendulum | X=10 | 1 |", "Pendulum, depth 3, 9 thresholds per dimension"),
+    ("| Table 2 | mountain-car | X=20 | 1 |", "MountainCar, depth 3, 19 thresholds per dimension"),
 ];
 
 /// Puts the table into README.

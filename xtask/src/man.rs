@@ -22,6 +22,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     for entry in fs::read_dir(&folder)? {
         let page = entry?.path();
         let mut man = workspace.command("man");
+        man.env("LC_ALL", "C.UTF-8"); // the pages have letters beyond ASCII
         let output =
             man.args(["--warnings", "--local-file"]).arg(&page).output().context("cannot run man")?;
         let warnings = String::from_utf8_lossy(&output.stderr);

@@ -8,10 +8,11 @@ use crate::workspace::{Workspace, run, works};
 /// What the long tests are told: how many random problems to try, and that no known answer is too slow.
 const LONG: [(&str, &str); 2] = [("BROCCOLI_CASES", "1000000"), ("BROCCOLI_LONG", "1")];
 
-/// `cargo fmt --all --check`.
+/// `cargo fmt --all --check`, also for the builder of the book, which is not in the workspace.
 pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
     component(workspace, "fmt", "rustfmt")?;
     run(&mut workspace.cargo(["fmt", "--all", "--check"]))?;
+    run(&mut workspace.cargo(["fmt", "--check", "--manifest-path", "xtask/book/Cargo.toml"]))?;
     Ok(Outcome::Passed)
 }
 
