@@ -104,8 +104,10 @@ fn the_page_about_results_has_every_key() {
         solve(&["--engine", "backtracking", "--thresholds", "5"]),
         solve(&["--query-limit", "100"]),
         solve(&["--depth", "0", "--horizon", "100", "--initial", "-0.5,0", "--initial", "-0.6,0"]),
+        solve(&["--thresholds", "3", "--samples", "2", "--weights", "1,2"]),
+        solve(&["--thresholds", "3", "--objective", "return", "--rewards", "-1,0"]),
     ];
-    let statuses = ["optimal", "optimal", "stopped", "infeasible"];
+    let statuses = ["optimal", "optimal", "stopped", "infeasible", "optimal", "optimal"];
     for (result, status) in results.iter().zip(statuses) {
         assert_eq!(result["status"], status);
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();

@@ -87,13 +87,17 @@ fn kind(root: &Value, schema: &Value) -> String {
 
 /// The limits of a number or of the length of a list.
 fn limits(schema: &Value, low: &str, high: &str) -> String {
-    match (schema.get(low), schema.get(high), schema.get("exclusiveMinimum")) {
-        (Some(low), Some(high), _) if low == high => format!(" ({low})"),
-        (Some(low), Some(high), _) => format!(" ({low} to {high})"),
-        (Some(low), None, _) => format!(" ({low} or more)"),
-        (None, Some(high), _) => format!(" (at most {high})"),
-        (None, None, Some(low)) => format!(" (above {low})"),
-        (None, None, None) => String::new(),
+    let above = schema.get("exclusiveMinimum").map(|low| format!("above {low}"));
+    let high = schema.get(high);
+    match (schema.get(low), high) {
+        (Some(low), Some(high)) if low == high => format!(" ({low})"),
+        (Some(low), Some(high)) => format!(" ({low} to {high})"),
+        (Some(low), None) => format!(" ({low} or more)"),
+        (None, _) => {
+            let limits: Vec<String> =
+                above.into_iter().chain(high.map(|high| format!("at most {high}"))).collect();
+            if limits.is_empty() { String::new() } else { format!(" ({})", limits.join(", ")) }
+        }
     }
 }
 
@@ -119,5 +123,7 @@ mod tests {
         assert_eq!(kind(r#"{"enum": ["a", "b"]}"#), r#"`"a"` or `"b"`"#);
         let pair = r#"{"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}}"#;
         assert_eq!(kind(pair), "list (2) of number");
+        let share = r#"{"type": "number", "exclusiveMinimum": 0, "maximum": 1}"#;
+        assert_eq!(kind(share), "number (above 0, at most 1)");
     }
 }
