@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::path::Path;
 use std::process::Command;
 
@@ -11,15 +11,14 @@ use common::{json, run, stderr, stdout};
 /// What `broccoli manual` writes in a format: names of files and their texts, in order.
 fn manual(format: &str) -> Vec<(String, String)> {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = run(&["manual", folder.path().to_str().unwrap(), "--format", format]);
+    let output = run(&["manual", &folder.path().to_string_lossy(), "--format", format]);
     assert!(output.status.success(), "{}", stderr(&output));
-    let mut pages: Vec<_> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| {
-            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
-        })
-        .collect();
+    let entries = fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("a file"));
+    let page = |entry: DirEntry| {
+        let text = fs::read_to_string(entry.path()).expect("text");
+        (entry.file_name().to_string_lossy().into_owned(), text)
+    };
+    let mut pages: Vec<_> = entries.map(page).collect();
     pages.sort();
     pages
 }
