@@ -94,7 +94,8 @@ mod tests {
             for line in examples.flat_map(|(_, lines)| lines) {
                 // Behind some blanks stands what the example does.
                 let typed = line.split("   ").next().unwrap_or_default();
-                for typed in typed.split(" && ").filter(|typed| typed.starts_with("broccoli ")) {
+                let commands = typed.split(" && ").flat_map(|typed| typed.split(" | "));
+                for typed in commands.filter(|typed| typed.starts_with("broccoli ")) {
                     let words = typed.split(" > ").next().unwrap_or_default().split(' ');
                     if let Err(error) = Arguments::try_parse_from(words) {
                         panic!("{typed}: {error}");
