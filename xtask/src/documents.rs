@@ -221,8 +221,9 @@ impl<'a> Runner<'a> {
         ensure!(crate::is_chore(chore), "there is no chore {chore:?}");
         match benchmark.filter(|_| chore == "bench") {
             Some(name) => {
-                let source = format!("benchmarks/src/{name}.rs");
-                ensure!(self.workspace.root.join(source).is_file(), "there is no benchmark {name:?}");
+                let folder = self.workspace.root.join("benchmarks");
+                let is_there = folder.join(format!("src/{name}.rs")).is_file() || folder.join(name).is_dir();
+                ensure!(is_there, "there is no benchmark {name:?}");
             }
             None => ensure!(chore != "bench", "`cargo xtask bench` does not say which"),
         }

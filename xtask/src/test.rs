@@ -4,9 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::summary::{Outcome, Summary};
 use crate::workspace::Workspace;
-use crate::{
-    alternatives, book, documents, exports, man, package, planted, promises, python, rust, tools,
-};
+use crate::{alternatives, book, documents, exports, man, package, planted, promises, python, rust, tools};
 
 /// How thoroughly to test.
 #[derive(clap::Args)]
