@@ -11,7 +11,7 @@ use broccoli_export::stages::StageJson;
 use broccoli_problem::Target;
 
 use crate::complaint::Complaint;
-use crate::running::{SearchError, Searched, Session, Wanted};
+use crate::running::{SearchError, Searched, Session};
 use crate::searching::SearchOptions;
 
 /// Solves `problem`, then up to `most` finer ones, until the tree gets no better. Returns the last problem
@@ -24,7 +24,7 @@ pub fn run(
     most: usize,
 ) -> Result<(Problem, Searched), SearchError> {
     let mut session = Session::of_stages();
-    let searched = search.run_in(&mut session, target, &problem, start, None, None, Wanted::Best)?;
+    let searched = search.run_in(&mut session, target, &problem, start)?;
     let mut last = Stages { problem, searched, stages: Vec::new(), spent: Statistics::default() };
     last.note();
     for _ in 0..most {
@@ -33,7 +33,7 @@ pub fn run(
             break;
         }
         let start = Some(before.tree.clone());
-        let searched = search.run_in(&mut session, target, &finer, start, None, None, Wanted::Best)?;
+        let searched = search.run_in(&mut session, target, &finer, start)?;
         if !last.go_on(finer, searched, before) {
             break;
         }

@@ -123,20 +123,27 @@ impl SearchOptions {
         certificate: Option<CertificateFile>,
         wanted: Wanted,
     ) -> Result<Searched, SearchError> {
-        self.run_in(&mut Session::new(), target, problem, start, kept, certificate, wanted)
+        let plan = Plan { start, certificate, wanted, ..self.plan(target, problem)? };
+        if kept.is_some() && plan.engine.is_some_and(|engine| engine != Engine::Behaviour) {
+            return Err(Complaint::input("--checkpoint works with --engine behaviour only").into());
+        }
+        self.run.run_in(&mut Session::new(), target, problem, plan, kept)
     }
 
-    /// The same as one of the searches of a session.
+    /// Runs one of the searches of a session.
     pub fn run_in(
         &self,
         session: &mut Session,
         target: &Target,
         problem: &Problem,
         start: Option<Tree>,
-        kept: Option<Kept>,
-        certificate: Option<CertificateFile>,
-        wanted: Wanted,
     ) -> Result<Searched, SearchError> {
+        let plan = Plan { start, ..self.plan(target, problem)? };
+        self.run.run_in(session, target, problem, plan, None)
+    }
+
+    /// A search for the best tree, as the options and the target ask for it.
+    fn plan(&self, target: &Target, problem: &Problem) -> Result<Plan, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
         if let Some(engine @ Engine::Backtracking { .. }) = engine
@@ -145,19 +152,15 @@ impl SearchOptions {
             let error = RunError::Unsupported { engine: engine.name() };
             return Err(Complaint::input(error.to_string()).into());
         }
-        if kept.is_some() && engine.is_some_and(|engine| engine != Engine::Behaviour) {
-            return Err(Complaint::input("--checkpoint works with --engine behaviour only").into());
-        }
-        let plan = Plan {
+        Ok(Plan {
             engine,
             any_optimal: self.any_optimal || asked.any_optimal,
             gap: self.gap.or(asked.gap),
-            start,
+            start: None,
             resumed: None,
-            certificate,
-            wanted,
-        };
-        self.run.run_in(session, target, problem, plan, kept)
+            certificate: None,
+            wanted: Wanted::Best,
+        })
     }
 
     /// Whether the first tree is enough.
