@@ -22,7 +22,7 @@ use crate::tree::Tree;
 
 /// Where the first round of `reach` cuts the traces, and by what factor it grows.
 pub(super) const FIRST_CUT: u64 = 2;
-const CUT_GROWTH: (u64, u64) = (5, 4);
+const CUT_GROWTH: (u64, u64) = (13, 11);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
@@ -336,7 +336,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                     self.progress.bound(cut + 1);
                 }
                 // The last round, if there are too many leaves or the scout's solution is near.
-                let is_near = best.is_some_and(|(value, _)| !is_plain || value <= cut.saturating_mul(3) / 2);
+                let is_near = best.is_some_and(|(value, _)| !is_plain || value <= cut.saturating_mul(6) / 5);
                 let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
                 Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
             }
