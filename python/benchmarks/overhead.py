@@ -6,7 +6,8 @@ costs beyond that is the difference, in processor time, and everything is in it:
 and coming back to them. The best of several rounds counts, because the machine may have other things to do.
 
 Then the same problem, and another in which the cart is to get to the right, with a CartPole in NumPy that
-makes many steps at a time, compared with plain Python and with the same NumPy one row at a time.
+makes many steps at a time, compared with plain Python, with the same NumPy one row at a time and with
+Gymnasium's own CartPole, which is what most people have.
 """
 
 from __future__ import annotations
@@ -173,6 +174,13 @@ class BatchRightwards(Batch):
         return np.where(after[0] >= RIGHT, 1, super().judge(after))
 
 
+def gymnasium_query() -> float:
+    """Return the seconds of a query of Gymnasium's CartPole in a search."""
+    began = time.process_time()
+    outcome = broccoli.synthesize("CartPole-v1", thresholds=10, seeds=range(3), horizon=500, time_limit=20)
+    return (time.process_time() - began) / queries(outcome)
+
+
 def main() -> None:
     """Measure, and print two tables."""
     print(f"{'':10} {'step alone':>12} {'in a search':>12} {'difference':>12}")
@@ -189,6 +197,8 @@ def main() -> None:
         ("survive", Function, Batch, {}),
         ("reach", Rightwards, BatchRightwards, {"objective": "reach", "horizon": 500, "thresholds": 30}),
     ]
+    gymnasium = min(gymnasium_query() for _ in range(ROUNDS))
+    print(f"Gymnasium's CartPole-v1: {gymnasium * 1e9:.0f} ns")
     for name, one, many, given in pairs:
         python = min((searched(one, **given) for _ in range(ROUNDS)), key=lambda run: run[0])
         by_row = searched(many, batch_size=1, **given)
@@ -196,7 +206,9 @@ def main() -> None:
         assert len({run[1].value for run in (python, by_row, batches)}) == 1
         figures = [f"{queries(run[1]):8} {run[0] * 1e9:6.0f} ns" for run in (python, by_row, batches)]
         print(f"{name:10} {' '.join(figures)}")
-        print(f"  batches: {python[0] / batches[0]:.1f} x Python, {by_row[0] / batches[0]:.1f} x row by row")
+        ratios = [f"{slow / batches[0]:.1f} x {what}" for slow, what in
+                  ((python[0], "Python"), (by_row[0], "row by row"), (gymnasium, "Gymnasium"))]
+        print(f"  batches: {', '.join(ratios)}")
 
 
 if __name__ == "__main__":

@@ -388,3 +388,23 @@ fn one_worker_fails() {
         assert_eq!((resumed.status, &resumed.best), (whole.status, &whole.best), "{threads} threads");
     }
 }
+
+/// The car fails only when the answer is run again: that is an error too, and the answer is not lost.
+#[test]
+fn the_answer_fails_when_run_again() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    let whole = Search::new(&problem, &MOUNTAIN_CAR).run().expect("no fault");
+    let fails_at = whole.statistics.queries + whole.statistics.queries_canonical + 1;
+    for panics in [false, true] {
+        let steps = Arc::new(AtomicU64::new(0));
+        let factory = || {
+            let (car, steps) = (MOUNTAIN_CAR.make()?, Arc::clone(&steps));
+            Ok(Box::new(FailingCar { car, steps, fails_at, panics }) as Box<dyn System>)
+        };
+        let failure = Search::new(&problem, &factory).run().expect_err("the car fails");
+        let said = failure.to_string();
+        assert!(said.contains("step 1 ") && said.ends_with("out of petrol"), "{said}");
+        assert_eq!(matches!(failure.error, RunError::Panic { .. }), panics, "{said}");
+        assert_eq!(failure.best, whole.best);
+    }
+}

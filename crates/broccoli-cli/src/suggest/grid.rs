@@ -51,7 +51,7 @@ impl Grid {
         }
     }
 
-    /// As a value in the section [predicates] of a problem file.
+    /// As a value in the section `[predicates]` of a problem file.
     pub fn toml(&self) -> String {
         match self {
             Grid::Even { low, high, step, .. } => {

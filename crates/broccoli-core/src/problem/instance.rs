@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -313,6 +314,15 @@ impl<'p> Instance<'p> {
     #[inline]
     pub(crate) fn replayed(&self) -> u64 {
         self.cached.as_ref().map_or(0, |cached| cached.replayed())
+    }
+
+    /// Does something with the system; if it panics, that is an error like any other.
+    pub(crate) fn guarded<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let acted = catch_unwind(AssertUnwindSafe(|| act(self)));
+        acted.unwrap_or_else(|panic| Err(self.panicked(&*panic)))
     }
 
     /// The error of a system that has panicked.

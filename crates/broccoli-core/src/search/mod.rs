@@ -393,7 +393,7 @@ impl<'a> Search<'a> {
         let Some(best) = &outcome.best else { return Ok(()) };
         let gate = Arc::new(Gate::new(self.stop, None));
         let mut instance = Instance::gated(self.problem, self.factory, gate)?;
-        let confirmed = confirm::confirm(self.problem, best, &mut instance);
+        let confirmed = instance.guarded(|instance| confirm::confirm(self.problem, best, instance));
         outcome.statistics.queries_confirming = instance.queries();
         confirmed
     }

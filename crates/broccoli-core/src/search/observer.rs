@@ -26,7 +26,7 @@ pub enum Event<'a> {
 /// A better tree than the best before.
 #[derive(Clone, Copy)]
 pub struct Improvement<'a> {
-    /// Its value.
+    /// Its value, as in [`Solution::value`](super::Solution::value).
     pub value: u64,
     /// The number of its predicate nodes.
     pub size: u64,

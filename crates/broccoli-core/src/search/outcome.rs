@@ -23,7 +23,9 @@ pub enum Status {
 pub struct Solution {
     /// The tree.
     pub tree: Tree,
-    /// Its value over all initial states, in steps.
+    /// Its value over all initial states: steps, or what [`Objective::number`] makes a number of.
+    ///
+    /// [`Objective::number`]: crate::problem::Objective::number
     pub value: u64,
 }
 

@@ -140,7 +140,8 @@ impl<'a> Progress<'a> {
         let mut instance = self.instance(problem, factory)?;
         let mut values = Vec::new();
         for initial in 0..problem.initial_states().len() {
-            let value = trace_value(|seen| tree.action(seen), self.objective, initial, &mut instance);
+            let value = instance
+                .guarded(|instance| trace_value(|seen| tree.action(seen), self.objective, initial, instance));
             self.of_start = (initial as u64 + 1, instance.queries());
             (self.statistics.traces, self.statistics.queries) = self.of_start;
             let value = value?;
