@@ -245,12 +245,11 @@ impl Problem {
         Problem { limits: self.limits.with_nodes(nodes), ..self.clone() }
     }
 
-    /// Writes the cell of an observation: its rank in every dimension. Quick where that is what `cell`
-    /// holds already, as it often is from one step of a run to the next.
+    /// Writes the cell of an observation: its rank in every dimension.
     #[inline(always)]
     pub fn cell(&self, observation: &[f64], cell: &mut [u16]) {
         for ((rank, dimension), &value) in cell.iter_mut().zip(&self.dimensions).zip(observation) {
-            *rank = dimension.thresholds.rank_near(value, *rank);
+            *rank = dimension.thresholds.rank(value);
         }
     }
 }

@@ -71,32 +71,40 @@ pub enum ThresholdError {
 
 /// The thresholds of one dimension: finite, ascending, no two equal. May be empty, which leaves the
 /// dimension out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
 pub struct Thresholds {
-    /// Finite, ascending, between the two infinities: a value of rank r is at least the r-th of these, and
-    /// less than the next.
+    /// The thresholds between two that are none: a value of rank r is not below the r-th of these and not
+    /// at or above the next. The last is NaN, which not even infinity is above.
     edges: Vec<f64>,
-    /// One over their distance, if they are evenly spaced; else 0.
-    density: f64,
+    /// The first threshold and one over their distance, if they are evenly spaced.
+    even: Option<(f64, f64)>,
+}
+
+impl PartialEq for Thresholds {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
 }
 
 impl Thresholds {
     /// Thresholds that are known to be finite and ascending.
     fn new(list: Vec<f64>) -> Self {
-        let density = match (list.first(), list.last()) {
-            (Some(first), Some(last)) if first < last => {
+        let even = match list[..] {
+            [] => Some((0.0, 1.0)),
+            [only] => Some((only, 1.0)),
+            [first, .., last] => {
                 let step = (last - first) / (list.len() - 1) as f64;
-                let place = |i: usize| (list[i] - first) / step - i as f64;
-                let is_even = (0..list.len()).all(|i| place(i).abs() < 0.5);
-                if is_even && (1.0 / step).is_finite() { 1.0 / step } else { 0.0 }
+                // Then arithmetic is at most one off, rounding included.
+                let is_near = |(i, t): (usize, &f64)| ((t - first) / step - i as f64).abs() < 0.4;
+                let is_even = (1.0 / step).is_normal() && list.iter().enumerate().all(is_near);
+                is_even.then_some((first, 1.0 / step))
             }
-            _ => 0.0,
         };
         let mut edges = list;
         edges.insert(0, f64::NEG_INFINITY);
-        edges.push(f64::INFINITY);
-        Thresholds { edges, density }
+        edges.push(f64::NAN);
+        Thresholds { edges, even }
     }
 
     /// No thresholds: the dimension is not used by any predicate.
@@ -204,36 +212,17 @@ impl Thresholds {
     /// assert_eq!([0.9, 1.0, 7.0].map(|x| thresholds.rank(x)), [0, 1, 2]);
     /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
     /// ```
+    #[inline]
     pub fn rank(&self, value: f64) -> u16 {
         debug_assert!(!value.is_nan());
-        let list = self.as_slice();
-        if self.density == 0.0 {
-            return list.partition_point(|&t| t <= value) as u16;
-        }
-        // Evenly spaced up to rounding: arithmetic is at most one or two off, comparisons put it right.
-        let guess = (value - list[0]) * self.density + 1.0;
-        let mut rank = (guess.max(0.0) as usize).min(list.len());
-        while rank > 0 && list[rank - 1] > value {
-            rank -= 1;
-        }
-        while rank < list.len() && list[rank] <= value {
-            rank += 1;
-        }
-        rank as u16
-    }
-
-    /// [`Thresholds::rank`], at once if it is that of the last value or next to it.
-    #[inline]
-    pub(super) fn rank_near(&self, value: f64, last: u16) -> u16 {
-        let edges = |rank: usize| Some((*self.edges.get(rank)?, *self.edges.get(rank + 1)?));
-        // Without a branch: whether a value leaves its cell is hard to predict.
-        let last = usize::from(last);
-        let Some((low, high)) = edges(last) else { return self.rank(value) };
-        let rank = last + usize::from(high <= value) - usize::from(value < low);
-        match edges(rank) {
-            Some((low, high)) if low <= value && value < high => rank as u16,
-            _ => self.rank(value),
-        }
+        let Some((first, density)) = self.even else {
+            return self.as_slice().partition_point(|&t| t <= value) as u16;
+        };
+        // At most one off, and comparisons put it right. Without a branch: in which of the cells around it a
+        // value lies is hard to predict.
+        let guess = (((value - first) * density + 1.0) as u32).min(self.len() as u32);
+        let edges = &self.edges[guess as usize..][..2];
+        (guess + u32::from(edges[1] <= value) - u32::from(value < edges[0])) as u16
     }
 
     /// The position of a threshold in the list, if it is one.
@@ -367,6 +356,11 @@ mod tests {
         let lists = [
             Thresholds::grid(-1.2, 0.6, 0.05).unwrap(),
             Thresholds::grid(-0.418, 0.418, 0.1).unwrap(),
+            Thresholds::grid(-1e9, 1e9 + 0.1, 3e5).unwrap(),
+            Thresholds::list(
+                (0..999).map(|i| f64::from(i) + 0.39 * f64::from(i % 3 - 1)).collect::<Vec<_>>(),
+            )
+            .unwrap(),
             Thresholds::list([-3.0, -2.9, 0.0, 1e-9, 50.0]).unwrap(),
             Thresholds::list([0.0, 1.0, 2.4, 3.0]).unwrap(),
             Thresholds::list([-1e308, 1e308]).unwrap(),
@@ -379,9 +373,6 @@ mod tests {
             for value in thresholds.as_slice().iter().flat_map(near).chain(far) {
                 let counted = thresholds.as_slice().iter().filter(|&&t| t <= value).count();
                 assert_eq!(usize::from(thresholds.rank(value)), counted, "{value} in {thresholds:?}");
-                for last in 0..=thresholds.len() as u16 + 2 {
-                    assert_eq!(usize::from(thresholds.rank_near(value, last)), counted, "{value}, {last}");
-                }
             }
         }
     }
