@@ -206,8 +206,10 @@ def main() -> None:
         assert len({run[1].value for run in (python, by_row, batches)}) == 1
         figures = [f"{queries(run[1]):8} {run[0] * 1e9:6.0f} ns" for run in (python, by_row, batches)]
         print(f"{name:10} {' '.join(figures)}")
-        ratios = [f"{slow / batches[0]:.1f} x {what}" for slow, what in
-                  ((python[0], "Python"), (by_row[0], "row by row"), (gymnasium, "Gymnasium"))]
+        ratios = [
+            f"{slow / batches[0]:.1f} x {what}"
+            for slow, what in ((python[0], "Python"), (by_row[0], "row by row"), (gymnasium, "Gymnasium"))
+        ]
         print(f"  batches: {', '.join(ratios)}")
 
 

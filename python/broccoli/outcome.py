@@ -59,7 +59,8 @@ class Improvement:
         )
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """What is known about trees of limited size: a part of a front."""
 
     sizes: range
@@ -81,8 +82,8 @@ class Outcome:
     status: str
     """`"optimal"`, `"infeasible"` (no tree exists), `"stopped"`, or `"error"` in an exception's `outcome`."""
     value: float | None
-    """The value of the tree, or `None` if there is none: a whole number of steps, or a float for returns, means and
-    sums."""
+    """The value of the tree, or `None` if there is none: a whole number of steps, or a float for returns,
+    means and sums."""
     bound: float | None
     """It is proved that no tree has a better value than this; `None` if infeasible."""
     policy: Policy | None

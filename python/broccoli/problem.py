@@ -274,7 +274,7 @@ class Problem:
                 "any_optimal": any_optimal and not pareto,
             }
             for name in (name for name, is_given in others.items() if is_given):
-                msg = f"{name} cannot be given together with pareto, all_optimal or prices: see docs/choices.md"
+                msg = f"{name} cannot be given together with pareto, all_optimal or prices (docs/choices.md)"
                 raise ValueError(msg)
         if certificate is not None and (engine != "behaviour" or checkpoint is not None):
             msg = "a certificate is written by the engine behaviour, and not together with a checkpoint"

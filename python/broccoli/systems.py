@@ -52,7 +52,7 @@ class StatefulSystem(Protocol):
         ...
 
     def step(self, action: Any) -> tuple[Any, ...]:
-        """Apply an action; return the next observation and verdict; for returns also the reward of the step."""
+        """Apply an action; return the next observation and verdict; for returns also the step's reward."""
         ...
 
 

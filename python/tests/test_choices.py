@@ -13,6 +13,7 @@ SMALL: dict[str, Any] = {"thresholds": 5, "depth": 1, "horizon": 20}
 
 
 def test_a_front_has_the_best_tree_of_every_size() -> None:
+    """A front is what searches for each size find."""
     outcome = broccoli.synthesize("cartpole", thresholds=5, pareto=True)
     limits = [nodes for part in outcome.front for nodes in part.sizes]
     assert limits == [0, 1, 2, 3]
@@ -27,6 +28,7 @@ def test_a_front_has_the_best_tree_of_every_size() -> None:
 
 
 def test_the_cheapest_of_the_best_trees() -> None:
+    """Prices decide among equally good trees only."""
     problem = broccoli.Problem("cartpole", **SMALL, prices={"theta_dot": 3, "x_dot": 0.5})
     assert problem.prices == {"theta_dot": 3, "x_dot": 0.5}
     outcome, free = problem.solve(), broccoli.synthesize("cartpole", **SMALL)
@@ -36,6 +38,7 @@ def test_the_cheapest_of_the_best_trees() -> None:
 
 
 def test_all_optimal_trees() -> None:
+    """All of them have the optimal value, and one of them is the answer."""
     outcome = broccoli.synthesize("cartpole", **SMALL, all_optimal=1000)
     assert outcome.is_complete
     assert len(outcome.optimal) > 2
@@ -60,5 +63,6 @@ def test_all_optimal_trees() -> None:
     ],
 )
 def test_what_is_refused(wrong: dict[str, Any]) -> None:
+    """Options that contradict each other are named."""
     with pytest.raises(ValueError, match=r"together|whole number|price"):
         broccoli.synthesize("cartpole", **SMALL, **wrong)

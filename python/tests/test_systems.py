@@ -182,7 +182,7 @@ def test_ranges_and_quantiles_come_from_random_runs() -> None:
         ({"initial": None}, "give the initial states"),
         ({"initial": []}, "no initial state"),
         ({"objective": None}, "give objective="),
-        ({"objective": "win"}, 'must be "reach" or "survive"'),
+        ({"objective": "win"}, 'must be "reach", "survive" or "return"'),
         ({"horizon": 0}, "horizon is 0"),
         ({"horizon": 1.5}, "horizon is 1.5"),
         ({"depth": -1}, "depth is -1"),

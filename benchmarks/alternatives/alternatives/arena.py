@@ -94,8 +94,9 @@ class Arena:
         """Try a tree and return its value."""
         evaluation = self.problem.evaluate(self.problem.tree(nested), horizon=horizon)
         self.spend(evaluation.queries)
-        self.offer(nested, evaluation.value)
-        return evaluation.value
+        value = None if evaluation.value is None else int(evaluation.value)
+        self.offer(nested, value)
+        return value
 
     def spend(self, queries: int) -> None:
         """Count queries that were made. If they were too many, what they showed came too late."""

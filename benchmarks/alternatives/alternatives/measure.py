@@ -79,8 +79,8 @@ def prove(problem: broccoli.Problem) -> Proof:
     if outcome.status != "optimal" or outcome.value is None or outcome.size is None:
         msg = f"{problem} has no optimal tree: {outcome.status}"
         raise ValueError(msg)
-    points = [Point(best.queries, 0.0, best.value, best.size) for best in found]
-    return Proof(outcome.value, outcome.size, outcome.statistics.queries, outcome.seconds, points)
+    points = [Point(best.queries, 0.0, int(best.value), best.size) for best in found]
+    return Proof(int(outcome.value), outcome.size, outcome.statistics.queries, outcome.seconds, points)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def _try(arena: Arena, nested: Nested) -> Floats:
         visited += trace.observations
         if trace.value is None:
             break
-        values.append(trace.value)
+        values.append(int(trace.value))
     is_whole = len(values) == len(problem.initial)
     arena.offer(nested, (max(values) if arena.is_reach else min(values)) if is_whole else None)
     return np.array(visited)
