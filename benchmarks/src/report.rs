@@ -97,8 +97,10 @@ impl<'a> Report<'a> {
                 .map(|s| s.map(|s| s.mean.to_string()));
             record.extend(means.map(Option::unwrap_or_default));
             record.push(seconds(runs).map(|s| s.deviation.to_string()).unwrap_or_default());
-            let paper = &measured.row.paper;
-            record.extend([paper.seconds, paper.spread, number(&paper.trees)?].map(|n| n.to_string()));
+            record.extend(match &measured.row.paper {
+                Some(paper) => [paper.seconds, paper.spread, number(&paper.trees)?].map(|n| n.to_string()),
+                None => <[String; 3]>::default(),
+            });
             writer.write_record(&record)?;
         }
         Ok(writer.flush()?)
@@ -181,8 +183,8 @@ fn line(Measured { row, engine, runs, .. }: &Measured<'_>) -> String {
         mean(trees(*engine, runs)),
         mean(queries(runs)),
         seconds(runs).map(|s| timing(s, runs.len())).unwrap_or_default(),
-        row.paper.trees.clone(),
-        format!("{} ± {}", row.paper.seconds, row.paper.spread),
+        row.paper.as_ref().map_or("–".to_owned(), |paper| paper.trees.clone()),
+        row.paper.as_ref().map_or("–".to_owned(), |paper| format!("{} ± {}", paper.seconds, paper.spread)),
     ];
     format!("| {} |", cells.join(" | "))
 }
