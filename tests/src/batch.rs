@@ -24,7 +24,8 @@ impl Made {
 pub fn batched<F: SystemFactory>(factory: F, rows: usize, made: &Made) -> impl SystemFactory + use<F> {
     let made = made.clone();
     let make = move || {
-        let rowwise = Rowwise { system: factory.make()?, made: made.clone(), bytes: Vec::new() };
+        let (system, made) = (factory.make()?, made.clone());
+        let rowwise = Rowwise { system, made, bytes: Vec::new(), rewards: Vec::new() };
         Ok(Box::new(rowwise) as Box<dyn BatchSystem>)
     };
     Batches::new(NonZeroUsize::new(rows).expect("at least one row"), make)
@@ -34,6 +35,8 @@ struct Rowwise {
     system: Box<dyn System>,
     made: Made,
     bytes: Vec<u8>,
+    /// Of the last batch.
+    rewards: Vec<Option<f64>>,
 }
 
 impl Rowwise {
@@ -69,17 +72,28 @@ impl BatchSystem for Rowwise {
         self.made.0.0.fetch_add(1, Relaxed);
         self.made.0.1.fetch_add(actions.len() as u64, Relaxed);
         let (width, dimensions) = (states.len() / actions.len(), observations.len() / actions.len());
+        self.rewards.clear();
         for (row, &action) in actions.iter().enumerate() {
             let state = &mut states[row * width..][..width];
             let blame = |source| BatchError { row: Some(row), source };
             let bytes: Vec<u8> = state.iter().flat_map(|value| value.to_le_bytes()).collect();
             self.system.restore(&bytes).map_err(blame)?;
             let observation = &mut observations[row * dimensions..][..dimensions];
-            verdicts[row] = self.system.step(action, observation).map_err(blame)?.verdict;
+            let reply = self.system.step(action, observation).map_err(blame)?;
+            verdicts[row] = reply.verdict;
+            self.rewards.push(reply.reward);
             for (value, word) in state.iter_mut().zip(self.words()?) {
                 *value = word;
             }
         }
         Ok(())
+    }
+
+    fn rewards(&mut self, rewards: &mut [f64]) -> bool {
+        let given = rewards.iter_mut().zip(&self.rewards);
+        given.fold(true, |all, (reward, given)| {
+            *reward = given.unwrap_or(0.0);
+            all && given.is_some()
+        })
     }
 }

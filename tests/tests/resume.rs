@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
 use broccoli_environments::{CARTPOLE, MOUNTAIN_CAR, PENDULUM};
-use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
 
@@ -97,6 +97,8 @@ fn random_problems_end_as_if_never_stopped() {
     for wanted in [Wanted::Reach, Wanted::Survive] {
         run(0.002, scattered(wanted, MOST_TREES), check);
         run(0.002, structured(wanted, MOST_TREES), check);
+        run(0.001, any_objective(scattered(wanted, MOST_TREES)), check);
+        run(0.001, any_objective(structured(wanted, MOST_TREES)), check);
     }
 }
 

@@ -34,9 +34,7 @@ pub fn numbers(example: &'static str) -> impl Fn(&str) -> Result<Numbers, String
         });
         let numbers: Result<Vec<f64>, String> = numbers.collect();
         numbers.map(Numbers).map_err(|what| {
-            format!(
-                "{what}: it must be finite numbers separated by commas, one per dimension, such as {example}"
-            )
+            format!("{what}: it must be finite numbers separated by commas, such as {example}")
         })
     }
 }

@@ -49,11 +49,11 @@ pub struct ObjectiveOptions {
     share: Option<f64>,
 
     /// What each initial state weighs in the sum of their values
-    #[arg(long, value_name = "A,B,…", conflicts_with_all = ["over", "share"], value_parser = numbers("1,0.5"))]
+    #[arg(long, value_name = "A,B,…", conflicts_with_all = ["over", "share"], allow_hyphen_values = true, value_parser = numbers("1,0.5"))]
     weights: Option<Numbers>,
 
     /// return: what a reward counts for one step later, from 0 to 1 [default: 1]
-    #[arg(long, value_name = "G")]
+    #[arg(long, value_name = "G", allow_hyphen_values = true)]
     discount: Option<f64>,
 
     /// return: minimise it, as for a cost
@@ -68,7 +68,7 @@ pub struct ObjectiveOptions {
 impl ObjectiveOptions {
     /// Whether any of them was given.
     pub fn is_any(&self) -> bool {
-        self.choice().is_ok_and(|choice| choice.is_any())
+        self.choice().map_or(true, |choice| choice.is_any())
     }
 
     /// Writes the options over what the target wants.

@@ -93,7 +93,8 @@ pub static PENDULUM: Environment = Environment {
     noise: "the torque, N m",
     rewards: Some(RewardInfo {
         meaning: "minus angle^2 + 0.1 velocity^2 + 0.001 torque^2, the angle within half a turn of upright",
-        bounds: (-(PI * PI + 6.404), 0.0),
+        // Summed up as the reward is.
+        bounds: (-(PI * PI + 0.1 * (MAX_SPEED * MAX_SPEED) + 0.001 * (2.0 * 2.0)), 0.0),
         horizon: 200,
     }),
     make: Pendulum::make,

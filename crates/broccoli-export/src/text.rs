@@ -226,13 +226,14 @@ fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> S
     let objective = problem.objective();
     let within = within(problem.limits());
     // A bound that says nothing is not worth a sentence.
-    let bound = bound.filter(|&bound| bound != problem.perfect());
+    let is_best = |bound| best.is_some_and(|best| best.value == bound);
+    let bound = bound.filter(|&bound| bound != problem.perfect() || is_best(bound));
     let proved = bound.map(|bound| match (objective, best) {
         (_, Some(best)) if best.value == bound => {
             format!(" It is proved that no tree {within} has a better value.")
         }
         (objective, _) if !objective.is_plain() => {
-            let bound = objective.shown(bound).map_or(String::new(), worth::bare);
+            let bound = objective.shown(bound).map_or(String::new(), |bound| bound.to_string());
             format!(" It is proved that no tree {within} has a better value than {bound}.")
         }
         (Objective::Reach { .. }, _) => {

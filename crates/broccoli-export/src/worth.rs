@@ -4,11 +4,14 @@ use broccoli_core::problem::{Aim, Objective, Over, Problem, Value};
 
 use crate::number::{counted, grouped};
 
-/// A number for people: at most six digits behind the point.
+/// A number for people: at most six digits behind the point, or so many digits in all if it is small.
 pub fn number(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-3 {
+        return format!("{number:.5e}");
+    }
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    text.to_owned()
 }
 
 /// A value for people: `"104 steps"`, or `"-12.5"`.

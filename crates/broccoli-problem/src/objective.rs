@@ -58,7 +58,9 @@ impl Target {
             (None, _) | (Some(ObjectiveKind::Return), Objective::Return(_)) => before,
             (Some(ObjectiveKind::Reach), _) => Objective::reach(before.horizon()).across(before.over()),
             (Some(ObjectiveKind::Survive), _) => Objective::survive(before.horizon()).across(before.over()),
-            (Some(ObjectiveKind::Return), _) => self.own_return().unwrap_or(Objective::maximise(horizon)),
+            (Some(ObjectiveKind::Return), _) => {
+                self.own_return().unwrap_or(Objective::maximise(horizon)).across(before.over())
+            }
         };
         if let Some(horizon) = choice.horizon {
             objective = objective.within(horizon);

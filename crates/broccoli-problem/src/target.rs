@@ -168,7 +168,10 @@ impl Target {
     /// The return of a built-in environment, as Gymnasium has it.
     pub(crate) fn own_return(&self) -> Option<Objective> {
         let rewards = self.environment?.rewards?;
-        let Objective::Return(wanted) = Objective::maximise(rewards.horizon) else { return None };
+        // Gymnasium's horizon, unless somebody has chosen another one.
+        let is_chosen = self.objective.horizon() != self.environment?.objective.horizon();
+        let horizon = if is_chosen { self.objective.horizon() } else { rewards.horizon };
+        let Objective::Return(wanted) = Objective::maximise(horizon) else { return None };
         let (low, high) = (Some(rewards.bounds.0), Some(rewards.bounds.1));
         Some(Objective::Return(Return { low, high, ..wanted }))
     }

@@ -113,8 +113,7 @@ pub trait BatchSystem {
         verdicts: &mut [Verdict],
     ) -> Result<(), BatchError>;
 
-    /// Writes the rewards of the steps just made; says whether there are any. Asked only if the objective
-    /// wants them.
+    /// Writes the rewards of the steps just made; says whether there are any.
     fn rewards(&mut self, rewards: &mut [f64]) -> bool {
         let _ = rewards;
         false

@@ -26,7 +26,8 @@ pub enum Over {
     Sum,
     /// Their sum, each times the weight of its initial state.
     Weighted,
-    /// `reach` only: the value of the `ceil(share * M)`-th best of M, so that the others may fail.
+    /// `reach` only: the value of the k-th best of M, k the least with k / M at least the share, so that the
+    /// others may fail.
     Share(f64),
 }
 
@@ -258,26 +259,24 @@ impl Objective {
     }
 
     /// The best value that another tree may have if `value` is to be within `gap` of it, where
-    /// gap = |value - bound| / max(|value|, 1).
+    /// gap = |value - bound| / max(|value|, 1); none is better than `perfect`.
     ///
     /// ```
     /// use broccoli_core::problem::Objective;
-    /// assert_eq!(Objective::reach(500).within_gap(101, 0.05), 96);
-    /// assert_eq!(Objective::survive(500).within_gap(101, 0.05), 106);
-    /// assert_eq!(Objective::survive(500).within_gap(101, 9.0), 500);
+    /// assert_eq!(Objective::reach(500).within_gap(101, 0.05, 0), 96);
+    /// assert_eq!(Objective::survive(500).within_gap(101, 0.05, 500), 106);
+    /// assert_eq!(Objective::survive(500).within_gap(101, 9.0, 500), 500);
     /// ```
-    pub fn within_gap(&self, value: u64, gap: f64) -> u64 {
-        if !self.is_in_steps() {
-            let number = unrank(value);
-            let slack = gap * number.abs().max(1.0);
-            return rank(if self.is_minimised() { number - slack } else { number + slack });
-        }
-        let slack = (gap * value.max(1) as f64) as u64;
-        if self.is_minimised() {
-            value.saturating_sub(slack)
-        } else {
-            value.saturating_add(slack).min(self.horizon().max(value))
-        }
+    pub fn within_gap(&self, value: u64, gap: f64, perfect: u64) -> u64 {
+        let number = self.number(value);
+        let slack = gap * number.abs().max(1.0);
+        let best = match (self.is_in_steps(), self.is_minimised()) {
+            (true, true) => value.saturating_sub(slack as u64),
+            (true, false) => value.saturating_add(slack as u64),
+            (false, true) => rank(number - slack),
+            (false, false) => rank(number + slack),
+        };
+        if self.is_better(best, perfect) { perfect } else { best }
     }
 }
 
@@ -345,9 +344,11 @@ mod tests {
     #[test]
     fn a_gap_of_numbers_is_relative_to_them() {
         let mean = Objective::reach(500).across(Over::Mean);
-        assert_eq!(mean.number(mean.within_gap(rank(200.0), 0.25)), 150.0);
+        assert_eq!(mean.number(mean.within_gap(rank(200.0), 0.25, rank(0.0))), 150.0);
+        assert_eq!(mean.number(mean.within_gap(rank(200.0), 2.0, rank(0.0))), 0.0);
         let cost = Objective::maximise(9);
-        assert_eq!(cost.number(cost.within_gap(rank(-200.0), 0.25)), -150.0);
-        assert_eq!(cost.number(cost.within_gap(rank(0.5), 0.25)), 0.75);
+        let most = rank(f64::INFINITY);
+        assert_eq!(cost.number(cost.within_gap(rank(-200.0), 0.25, most)), -150.0);
+        assert_eq!(cost.number(cost.within_gap(rank(0.5), 0.25, most)), 0.75);
     }
 }

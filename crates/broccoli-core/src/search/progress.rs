@@ -169,7 +169,7 @@ impl<'a> Progress<'a> {
 
     /// Values up to this one are not looked for, once there is a tree of this value.
     pub(super) fn enough(&self, value: u64) -> u64 {
-        self.objective.within_gap(value, self.gap)
+        self.objective.within_gap(value, self.gap, self.perfect)
     }
 
     /// The value that a tree of `size` must be better than, for engines that search in increasing size.

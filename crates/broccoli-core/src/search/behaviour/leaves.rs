@@ -73,6 +73,19 @@ pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 
+/// Floats are written as their bits: infinity is a value, and not every format has it.
+mod as_bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(|value| value.to_bits()))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<u64>::deserialize(deserializer)?.into_iter().map(f64::from_bits).collect())
+    }
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Leaves {
     dimensions: usize,
@@ -80,6 +93,7 @@ pub(super) struct Leaves {
     /// The cells that the leaves have reached.
     cells: Vec<u16>,
     started: Vec<u32>,
+    #[serde(with = "as_bits")]
     values: Vec<f64>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,

@@ -19,7 +19,7 @@ impl<S: Store> Walk<S> {
             return Some(self.job.nodes);
         };
         let gap = self.job.gap;
-        let enough = if gap > 0.0 { self.objective.within_gap(best, gap) } else { best };
+        let enough = if gap > 0.0 { self.objective.within_gap(best, gap, self.perfect) } else { best };
         if value == best && enough == best {
             if is_weak { Some(size) } else { size.checked_sub(1) }
         } else {

@@ -144,6 +144,8 @@ pub(super) struct Incumbent {
 
 pub(super) struct Walk<S: Store> {
     objective: Objective,
+    /// The value that no tree can beat.
+    perfect: u64,
     measure: Measure,
     actions: u16,
     job: Job,
@@ -191,6 +193,7 @@ impl<S: Store> Walk<S> {
         let round = Round { cut: 0, nodes: 0, only_first: false };
         Walk {
             objective: problem.objective(),
+            perfect: problem.perfect(),
             measure: match (Tally::new(problem), problem.objective()) {
                 (Some(tally), _) => Measure::Tally(Box::new(Known::new(tally))),
                 (None, Objective::Reach { .. }) => Measure::Most,
