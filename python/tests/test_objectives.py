@@ -109,8 +109,8 @@ def test_a_share_of_the_states_may_be_enough() -> None:
         ({"discount": 0.9}, "discount has no meaning for the objective 'survive'"),
         ({"over": "median"}, 'over is "median"'),
         ({"over": "mean", "share": 0.5}, "give one of over, weights and share"),
-        ({"share": 0.5}, "a share is asked for"),
-        ({"weights": [1, 2]}, "2 weights for 1 initial states"),
+        ({"share": 0.5}, "a share of the initial states is for `reach`, not for `survive`"),
+        ({"weights": [1, 2]}, "given are 2, and there are 1"),
         ({"objective": "return", "discount": 2.0}, "the discount is 2"),
     ],
 )

@@ -110,13 +110,20 @@ fn a_program_may_give_rewards() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 13] = [
         (&["thermostat", "--objective", "return"], "thermostat gives no rewards"),
-        (&["cartpole", "--discount", "0.9"], "are for `return`, not for `survive`"),
+        (&["cartpole", "--discount", "0.9"], "a discount is for `return`, not for `survive`"),
         (&["cartpole", "--objective", "return", "--discount", "1.5"], "the discount is 1.5"),
-        (&["cartpole", "--share", "50%"], "the objective `reach`"),
+        (&["cartpole", "--share", "50%"], "is for `reach`, not for `survive`"),
         (&["mountain-car", "--share", "0%"], "it must be above 0"),
-        (&["mountain-car", "--weights", "1,2"], "2 weights for 1 initial states"),
+        (
+            &["mountain-car", "--weights", "1,2"],
+            "as many weights as initial states: given are 2, and there are 1",
+        ),
+        (&["mountain-car", "--weights", "-1"], "weight 0 is -1: it must be from 0 to 1e100"),
+        (&["mountain-car", "--weights", "0"], "all weights are 0"),
+        (&["mountain-car", "--weights", "1,x"], "finite numbers separated by commas, such as 1,0.5"),
+        (&["cartpole", "--objective", "return", "--discount", "-1"], "the discount is -1"),
         (&["cartpole", "--objective", "return", "--rewards", "1,0"], "the least and the largest"),
         (&["cartpole", "--over", "mean", "--certificate", "x"], "from the worst initial state only"),
         (&["cartpole", "--over", "mean", "--engine", "backtracking"], "use `behaviour`"),
@@ -126,4 +133,56 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
+}
+
+/// What a file says of the initial states and the horizon holds for another objective, too.
+#[test]
+fn an_objective_on_the_command_line_keeps_the_rest_of_the_file() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cart.toml");
+    let text = |objective: &str| {
+        format!(
+            "[system]\nenvironment = \"cartpole\"\n[initial]\nstates = [[0, 0, 0, 0], [0, 0, 0.1, 0]]\n\
+             [objective]\nkind = \"survive\"\nhorizon = 50\n{objective}\n"
+        )
+    };
+    let path = file.to_str().unwrap();
+    for (objective, over, value) in
+        [("over = \"mean\"", "mean", 50.0), ("weights = [1, 2]", "weighted", 150.0)]
+    {
+        fs::write(&file, text(objective)).unwrap();
+        let result = solved(&[path, "--thresholds", "3", "--objective", "return"]);
+        assert_eq!((&result["problem"]["over"], &result["problem"]["horizon"]), (&json!(over), &json!(50)));
+        assert_eq!(result["value"], json!(value));
+        // Nothing can be better, so the gap is no reason to stop before the smallest tree is found.
+        let near = solved(&[path, "--thresholds", "3", "--gap", "5%"]);
+        assert_eq!((&near["value"], &near["size"]), (&json!(value), &result["size"]));
+    }
+}
+
+/// However long the horizon, and whatever the rewards sum up to, a search begins at once and can be stopped.
+#[test]
+fn a_long_horizon_takes_no_time_by_itself() {
+    for more in [["--rewards", "1,1.1"], ["--discount", "0.99999999999"]] {
+        let long = ["solve", "cartpole", "--objective", "return", "--horizon", "10000000000"];
+        let output = run(&[&long[..], &more, &["--query-limit", "1000"]].concat());
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    }
+}
+
+/// The reward at the corner of what is possible is within the bounds that the environment states.
+#[test]
+fn the_worst_reward_is_no_error() {
+    let corner = ["--initial", "3.141592653589793,8", "--thresholds", "2", "--depth", "1", "--horizon", "20"];
+    solved(&[&["pendulum", "--objective", "return"], &corner[..]].concat());
+}
+
+#[test]
+fn a_wrong_option_is_not_overlooked_by_prove() {
+    let folder = TempDir::new().unwrap();
+    let saved = folder.path().join("s.json");
+    let saved = saved.to_str().unwrap();
+    run(&["solve", "cartpole", "--depth", "1", "--save", saved]);
+    let output = run(&["prove", saved, "--rewards", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
 }

@@ -160,7 +160,7 @@ fn optimal(problem: &Problem, best: &Solution) -> String {
     let (value, within) = (best.value, within(problem.limits()));
     if !objective.is_plain() {
         let achieved = worth::achieved(problem, value);
-        let tail = if best.tree.size() > 0 { ", and no smaller tree as well" } else { "" };
+        let tail = if best.tree.size() > 0 { ", and no smaller tree does equally well" } else { "" };
         return format!("Optimal: {achieved}. No tree {within} does better{tail}.");
     }
     let mut text = match achieved(problem, value) {

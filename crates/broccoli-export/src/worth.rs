@@ -11,7 +11,13 @@ pub fn number(number: f64) -> String {
     }
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    text.to_owned()
+    // The digits before the point, in groups.
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    match whole.parse() {
+        Ok(whole) => format!("{sign}{}{rest}", grouped(whole)),
+        Err(_) => text.to_owned(),
+    }
 }
 
 /// A value for people: `"104 steps"`, or `"-12.5"`.
@@ -21,6 +27,8 @@ pub fn number(number: f64) -> String {
 /// use broccoli_export::worth::value;
 /// assert_eq!(value(Value::Steps(1)), "1 step");
 /// assert_eq!(value(Value::Number(1.0 / 3.0)), "0.333333");
+/// assert_eq!(value(Value::Number(-1234.5)), "-1,234.5");
+/// assert_eq!(value(Value::Number(-1.1e-8)), "-1.10000e-8");
 /// ```
 pub fn value(value: Value) -> String {
     match value {
@@ -78,6 +86,7 @@ pub fn states(problem: &Problem) -> String {
     match problem.objective().over() {
         Over::Share(share) => format!("at least {} % of the {count} initial states", number(100.0 * share)),
         _ if count == "1" => "the initial state".to_owned(),
+        _ if count == "2" => "both initial states".to_owned(),
         _ => format!("all {count} initial states"),
     }
 }

@@ -40,8 +40,14 @@ impl ObjectiveChoice {
         *self != ObjectiveChoice::default()
     }
 
-    fn is_about_rewards(&self) -> bool {
-        self.discount.is_some() || self.aim.is_some() || self.rewards.is_some()
+    /// What is said that only returns have.
+    fn about_rewards(&self) -> Option<&'static str> {
+        let said = [
+            (self.discount.is_some(), "a discount is"),
+            (self.aim.is_some(), "minimising is"),
+            (self.rewards.is_some(), "bounds of rewards are"),
+        ];
+        said.into_iter().find_map(|(is_said, what)| is_said.then_some(what))
     }
 }
 
@@ -73,9 +79,8 @@ impl Target {
                 high: choice.rewards.map_or(wanted.high, |(_, high)| Some(high)),
                 ..*wanted
             };
-        } else if choice.is_about_rewards() {
-            let kind = objective.name();
-            return Err(format!("discount, aim and bounds of rewards are for `return`, not for `{kind}`"));
+        } else if let Some(what) = choice.about_rewards() {
+            return Err(format!("{what} for `return`, not for `{}`", objective.name()));
         }
         if let Some(over) = choice.over {
             objective = objective.across(over);

@@ -121,20 +121,34 @@ pub enum ProblemError {
     /// The horizon is 0.
     #[error("the horizon is 0: it must be at least 1 step")]
     NoHorizon,
-    /// A share is asked for that is none, or of an objective that has none.
-    #[error("a share is asked for that is not: it must be from above 0 to 1, and the objective `reach`")]
-    Share,
-    /// Weights are missing, too many, or without use.
-    #[error(
-        "{given} weights for {states} initial states: if the objective is to be weighted, each needs one, \
-         from 0 to 1e100, and not all may be 0; else there must be none"
-    )]
+    /// The share of the initial states is none.
+    #[error("the share is {0}: it must be above 0 and at most 1")]
+    Share(f64),
+    /// A share is asked for of an objective that has none.
+    #[error("a share of the initial states is for `reach`, not for `{0}`")]
+    ShareOf(&'static str),
+    /// There are too many weights or too few.
+    #[error("there must be as many weights as initial states: given are {given}, and there are {states}")]
     Weights {
         /// How many there are.
         given: usize,
         /// How many initial states there are.
         states: usize,
     },
+    /// There are weights, and the objective takes no notice of them.
+    #[error("there are weights, but the objective is not a weighted sum")]
+    NotWeighted,
+    /// A weight is negative, too large or no number.
+    #[error("weight {position} is {weight}: it must be from 0 to 1e100")]
+    Weight {
+        /// Which one, counted from 0.
+        position: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// No initial state weighs anything.
+    #[error("all weights are 0: at least one must be more")]
+    NoWeight,
     /// The discount is not from 0 to 1.
     #[error("the discount is {0}: it must be from 0 to 1")]
     Discount(f64),
@@ -393,19 +407,27 @@ fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> 
 /// Sums stay finite.
 const LARGEST_WEIGHT: f64 = 1e100;
 
-fn check_objective(objective: &Objective, weights: &[f64], states: usize) -> Result<(), ProblemError> {
-    if let Over::Share(share) = objective.over()
-        && !(matches!(objective, Objective::Reach { .. }) && share > 0.0 && share <= 1.0)
-    {
-        return Err(ProblemError::Share);
-    }
-    let are_good = weights.iter().all(|weight| (0.0..=LARGEST_WEIGHT).contains(weight));
-    let is_right = match objective.over() {
-        Over::Weighted => weights.len() == states && are_good && weights.iter().any(|&weight| weight > 0.0),
-        _ => weights.is_empty(),
-    };
-    if !is_right {
+fn check_weights(weights: &[f64], states: usize) -> Result<(), ProblemError> {
+    if weights.len() != states {
         return Err(ProblemError::Weights { given: weights.len(), states });
+    }
+    let is_wrong = |weight: &f64| !(0.0..=LARGEST_WEIGHT).contains(weight);
+    match weights.iter().position(is_wrong) {
+        Some(position) => Err(ProblemError::Weight { position, weight: weights[position] }),
+        None if weights.iter().all(|&weight| weight == 0.0) => Err(ProblemError::NoWeight),
+        None => Ok(()),
+    }
+}
+
+fn check_objective(objective: &Objective, weights: &[f64], states: usize) -> Result<(), ProblemError> {
+    match objective.over() {
+        Over::Share(_) if !matches!(objective, Objective::Reach { .. }) => {
+            return Err(ProblemError::ShareOf(objective.name()));
+        }
+        Over::Share(share) if !(share > 0.0 && share <= 1.0) => return Err(ProblemError::Share(share)),
+        Over::Weighted => check_weights(weights, states)?,
+        _ if !weights.is_empty() => return Err(ProblemError::NotWeighted),
+        _ => {}
     }
     if let Objective::Return(Return { discount, low, high, .. }) = *objective {
         if !(0.0..=1.0).contains(&discount) {

@@ -65,7 +65,8 @@ impl<'a> Search<'a> {
     /// When the system fails, or is not deterministic; the failure keeps the best tree found before.
     pub fn all_optimal(mut self, most: NonZeroUsize) -> Result<Optima, Box<Failure>> {
         let gate = Arc::new(Gate::new(self.stop, self.query_limit));
-        let mut after = After { gate, cache: self.new_cache(), observer: self.observer.take() };
+        let mut after =
+            After { gate, cache: self.new_cache(), memory: self.memory, observer: self.observer.take() };
         let mut outcome = self.run_with(&mut after)?;
         let (mut others, mut is_complete) = (Vec::new(), false);
         let Some(best) = outcome.best.clone().filter(|_| outcome.status == Status::Optimal) else {

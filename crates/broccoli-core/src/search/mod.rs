@@ -299,7 +299,7 @@ impl<'a> Search<'a> {
         let gate = Arc::new(Gate::new(self.stop, self.query_limit));
         let cache = self.shared.take().or_else(|| self.new_cache());
         let observer = self.observer.take();
-        self.run_with(&mut After { gate, cache, observer })
+        self.run_with(&mut After { gate, cache, memory: self.memory, observer })
     }
 
     fn run_with(&mut self, after: &mut After<'a>) -> Result<Outcome, Box<Failure>> {

@@ -59,6 +59,7 @@ pub(super) fn restricted(problem: &Problem, set: &[usize]) -> Problem {
 pub(super) struct After<'a> {
     pub(super) gate: Arc<Gate<'a>>,
     pub(super) cache: Option<Shared>,
+    pub(super) memory: Option<usize>,
     pub(super) observer: Option<&'a mut dyn Observer>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::bounds::Arena;
 use super::frontier::Frontier;
 use super::lane::Paused;
-use super::passes::MOST_REMEMBERED;
+use super::passes::most_remembered;
 use super::realise::{Labelled, for_each_tree};
 use super::version_space::Cost;
 use super::walk::{Incumbent, Job, Round};
@@ -45,7 +45,7 @@ pub(in crate::search) fn for_each_equal(
         gate: progress.gate(),
         cache,
         witness: None,
-        remembered: MOST_REMEMBERED,
+        remembered: most_remembered(after.memory, 1),
     };
     let flow = walk(&makings, (value, size), &mut progress, visit);
     (flow, progress.finish(None).1)

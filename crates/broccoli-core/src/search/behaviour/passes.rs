@@ -26,7 +26,7 @@ const CUT_GROWTH: (u64, u64) = (13, 11);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
-pub(super) const MOST_REMEMBERED: usize = 32 << 20;
+const MOST_REMEMBERED: usize = 32 << 20;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
 /// The canonical pass is cut into so many subproblems, at least.
@@ -85,6 +85,12 @@ pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     transitions_before: Transitions,
 }
 
+/// How much memory the traces that one of some lanes remembers may take: if memory is limited, an eighth of it
+/// for all of them together.
+pub(super) fn most_remembered(memory: Option<usize>, lanes: usize) -> usize {
+    MOST_REMEMBERED.min(memory.map_or(usize::MAX, |memory| memory / 8 / lanes.max(1)))
+}
+
 impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     pub(super) fn run(
         problem: &'p Problem,
@@ -95,9 +101,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     ) -> Result<(), RunError> {
         let cache = options.cache.clone();
         let witness = options.witness.clone();
-        // An eighth of the memory, for all lanes together.
-        let share = options.memory.map_or(usize::MAX, |memory| memory / 8 / options.threads.max(1));
-        let remembered = MOST_REMEMBERED.min(share);
+        let remembered = most_remembered(options.memory, options.threads);
         let makings = Makings { problem, factory, gate: progress.gate(), cache, witness, remembered };
         let crew = makings.crew(options.threads, options.threads_after);
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
