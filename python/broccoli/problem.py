@@ -534,11 +534,11 @@ def _across(
     over: str | None, weights: Sequence[float] | None, share: float | None
 ) -> tuple[str, float, list[float]]:
     """Return how initial states count: in a word, the share of them, and their weights."""
-    if [over, weights, share].count(None) < 2:
+    if sum(given is not None for given in (over, weights, share)) > 1:
         msg = "give one of over, weights and share"
         raise ValueError(msg)
     word = "weights" if weights is not None else "share" if share is not None else over or "worst"
-    return word, 1.0 if share is None else float(share), list(weights or ())
+    return word, 1.0 if share is None else float(share), [] if weights is None else [float(weight) for weight in weights]
 
 
 def _at_least(least: int, name: str, number: int) -> int:

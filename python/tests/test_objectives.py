@@ -56,7 +56,7 @@ def test_rewards_of_a_system_in_python(system: Any) -> None:
     outcome = broccoli.synthesize(system, over="sum", rewards=(-20, 0), **HILL)
     assert (outcome.status, outcome.value, outcome.bound) == ("optimal", BEST + OTHER, BEST + OTHER)
     assert broccoli.synthesize(system, **HILL).value == BEST
-    assert broccoli.synthesize(system, weights=[0, 2], **HILL).value == 2 * OTHER
+    assert broccoli.synthesize(system, weights=np.array([0, 2]), **HILL).value == 2 * OTHER
     assert isinstance(outcome.value, float)
 
 

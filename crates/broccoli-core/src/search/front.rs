@@ -4,7 +4,7 @@
 //! limit from s on, so the next limit is s - 1, and so on down to a lone leaf or to a limit within which no
 //! tree has a value. Each search settles all limits down to the size of its tree, so there are as many
 //! searches as there are answers. (From below each size needs a search of its own, though with a good tree to
-//! start from; that took 1.4 times the queries on the environments of the paper.)
+//! start from; that took 1.3 times the queries on the environments of the paper.)
 
 use std::ops::RangeInclusive;
 
