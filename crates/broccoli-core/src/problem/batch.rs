@@ -189,7 +189,7 @@ impl System for Row {
     }
 
     fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
-        state.extend(self.state.iter().flat_map(|value| value.to_le_bytes()));
+        append_words(state, &self.state);
         Ok(())
     }
 
@@ -198,6 +198,15 @@ impl System for Row {
         self.state.clear();
         self.state.extend(words.iter().map(|&word| f64::from_le_bytes(word)));
         Ok(())
+    }
+}
+
+/// Appends numbers as bytes.
+#[inline]
+pub(crate) fn append_words(bytes: &mut Vec<u8>, words: &[f64]) {
+    bytes.reserve(8 * words.len());
+    for word in words {
+        bytes.extend_from_slice(&word.to_le_bytes());
     }
 }
 

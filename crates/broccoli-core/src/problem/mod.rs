@@ -16,8 +16,8 @@ mod prices;
 mod stop;
 mod system;
 
-pub(crate) use batch::Table;
 pub use batch::{BatchError, BatchSystem, Batches, Row};
+pub(crate) use batch::{Table, append_words};
 pub use initial::{InitialState, sample};
 pub(crate) use instance::words;
 pub use instance::{Instance, RunError};

@@ -16,7 +16,8 @@ use super::frontier::Frontier;
 use super::lane::{Counts, Lane, Paused};
 use super::transitions::Transitions;
 use crate::problem::{
-    BatchError, Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Table, Verdict, words,
+    BatchError, Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Table, Verdict,
+    append_words, words,
 };
 
 /// How many batches are made between two looks at everything else.
@@ -29,7 +30,8 @@ const LEAST_LANES: u64 = 16;
 /// A lane and the task that it is at.
 struct Seat<'p, S: Store> {
     lane: Lane<'p, S>,
-    doing: Option<Doing>,
+    /// In a box, because it is taken out and put back with every step.
+    doing: Option<Box<Doing>>,
     /// Whether it has ended a task and not said so yet.
     was_busy: bool,
 }
@@ -224,7 +226,7 @@ impl<'p, S: Store> Batch<'p, S> {
                 match crew.take(&mut seat.lane, std::mem::take(&mut seat.was_busy)) {
                     Taken::Task(key, task, order) => {
                         seat.lane.swap_transitions(&mut self.transitions);
-                        seat.doing = Some(crew.start(&mut seat.lane, key, task, order));
+                        seat.doing = Some(Box::new(crew.start(&mut seat.lane, key, task, order)));
                         seat.lane.swap_transitions(&mut self.transitions);
                         continue;
                     }
@@ -251,7 +253,7 @@ impl<'p, S: Store> Batch<'p, S> {
                 }
                 ran => {
                     seat.was_busy = true;
-                    crew.end(&mut seat.lane, doing, ran.map(|_| ()));
+                    crew.end(&mut seat.lane, *doing, ran.map(|_| ()));
                 }
             }
         }
@@ -297,7 +299,7 @@ impl<'p, S: Store> Batch<'p, S> {
         let (width, dimensions) = (states.len() / seats.len(), self.problem.dimensions().len());
         for (row, &seat) in seats.iter().enumerate() {
             bytes.clear();
-            bytes.extend(states[row * width..][..width].iter().flat_map(|value| value.to_le_bytes()));
+            append_words(bytes, &states[row * width..][..width]);
             let observation = &observations[row * dimensions..][..dimensions];
             let Seat { lane, doing, was_busy } = &mut self.seats[seat];
             lane.swap_transitions(&mut self.transitions);
@@ -311,7 +313,7 @@ impl<'p, S: Store> Batch<'p, S> {
                 && let Some(doing) = doing.take()
             {
                 *was_busy = true;
-                crew.end(lane, doing, Err(error));
+                crew.end(lane, *doing, Err(error));
             }
         }
     }
