@@ -34,6 +34,8 @@ struct CheckJson<'a> {
     broken: Option<BrokenJson<'a>>,
     steps: Option<u64>,
     steps_per_second: Option<f64>,
+    /// The least and the largest that were seen.
+    rewards: Option<(f64, f64)>,
     come_back: Option<&'static str>,
     notes: &'a [String],
 }
@@ -75,6 +77,7 @@ fn object<'a>(name: &'a str, problem: &'a Problem, checked: &'a Result<Report, B
         }),
         steps: report.map(|report| report.steps),
         steps_per_second: report.map(|report| report.steps_per_second),
+        rewards: report.and_then(|report| report.rewards),
         come_back: report.map(|report| words(report.come_back)),
         notes: report.map_or(&[], |report| &report.notes),
     }
@@ -102,6 +105,9 @@ fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> Stri
             let steps = counted(report.steps, "step");
             text += &format!("\ntried     {tried} action sequences, {steps}\n");
             text += &format!("speed     {} steps a second\n", grouped(report.steps_per_second as u64));
+            if let Some((least, largest)) = report.rewards {
+                text += &format!("rewards   seen from {least} to {largest}\n");
+            }
             text += &format!("returns   {}\n", words(report.come_back));
             for note in &report.notes {
                 text += &format!("note      {note}\n");

@@ -60,7 +60,7 @@ fn results_can_be_run_again_and_shown() {
 }
 
 const PROGRAM: &str = r#"
-import json, sys
+import json, sys, time
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
@@ -97,15 +97,51 @@ fn a_program_may_give_rewards() {
 
     let wrong = [
         ("-abs(x - 4.5)", "rewards = [-1, 0]\n", "according to the problem's bounds it is from -1 to 0"),
-        ("None", "", "gave no reward at step 1"),
+        ("None", "", "\"reward\" is missing, though its hello promised rewards"),
         ("float('nan')", "", "JSON has no NaN"),
+        (
+            "-time.time()",
+            "",
+            "it breaks the promise that the same actions give the same bits again: first: (-1) Running, reward -",
+        ),
     ];
+    // Whatever is wanted: a promise is a promise.
+    let folder = program("None", "");
+    let problem = folder.path().join("hill.toml");
+    let output = run(&["solve", problem.to_str().unwrap(), "--objective", "survive"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("\"reward\" is missing"), "{}", stderr(&output));
+
     for (reward, objective, expected) in wrong {
         let folder = program(reward, objective);
         let output = run(&["solve", folder.path().join("hill.toml").to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(1), "{reward}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{reward}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn check_compares_rewards_and_tells_their_bounds() {
+    let folder = program("-abs(x - 4.5)", "");
+    let problem = folder.path().join("hill.toml");
+    let arguments = ["check", problem.to_str().unwrap()];
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    assert!(stdout(&output).contains("\nrewards   seen from -9.5 to -0.5\n"), "{}", stdout(&output));
+    let object = json(&run(&[&arguments[..], &["--json"]].concat()));
+    assert_eq!(object["rewards"], json!([-9.5, -0.5]));
+
+    let folder = program("-time.time()", "");
+    let problem = folder.path().join("hill.toml");
+    let output = run(&["check", problem.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("BROKEN  the same actions give the same bits again"),
+        "{}",
+        stdout(&output)
+    );
+    let none = run(&["check", "thermostat"]);
+    assert!(!stdout(&none).contains("rewards  "), "{}", stdout(&none));
 }
 
 #[test]
