@@ -3,13 +3,14 @@
 use broccoli_blackbox::check::{Broken, Effort, Promise, Report, check};
 use broccoli_core::problem::{ComeBack, Problem};
 use broccoli_export::number::{counted, grouped, list};
+use broccoli_problem::ProblemFile;
 use clap::Args;
 use serde::Serialize;
 
 use crate::Done;
 use crate::complaint::{Complaint, OTHER};
 use crate::output;
-use crate::target::resolve;
+use crate::target::resolve_by;
 
 /// Try whether a system keeps the promises that a search relies on
 ///
@@ -51,7 +52,7 @@ struct BrokenJson<'a> {
 impl Check {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let (target, _) = resolve(&self.target)?;
+        let (target, _) = resolve_by(&self.target, ProblemFile::open_without_predicates)?;
         let problem = target.problem().map_err(|error| Complaint::input(error.to_string()))?;
         let checked = check(&problem, &*target.factory, Effort::FULL);
         if self.json {

@@ -140,8 +140,89 @@ fn check_compares_rewards_and_tells_their_bounds() {
         "{}",
         stdout(&output)
     );
+
+    // Thresholds come later.
+    let text = fs::read_to_string(problem).expect("the problem");
+    let bare = folder.path().join("bare.toml");
+    fs::write(&bare, text.replace("[predicates]\nx = { low = -6, high = 6, step = 1 }\n", ""))
+        .expect("written");
+    let output = run(&["check", bare.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("BROKEN"), "{}", stderr(&output));
     let none = run(&["check", "thermostat"]);
     assert!(!stdout(&none).contains("rewards  "), "{}", stdout(&none));
+}
+
+/// The files of `init --subprocess`, changed, and what `solve` says about them in one line.
+fn starter(changes: &[(&str, &str, &str)], flags: &[&str]) -> (Option<i32>, String) {
+    let folder = TempDir::new().expect("a folder");
+    let problem = folder.path().join("tank.toml");
+    let problem = problem.to_str().expect("a path");
+    assert_eq!(run(&["init", problem, "--subprocess"]).status.code(), Some(0));
+    for (file, old, new) in changes {
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).expect("the file");
+        assert!(text.contains(old), "{file} has no {old}");
+        fs::write(path, text.replace(old, new)).expect("written");
+    }
+    let output = run(&[&["solve", problem], flags].concat());
+    let words = format!("{} {}", stdout(&output), stderr(&output));
+    (output.status.code(), words.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" "))
+}
+
+const NO_VERDICT: (&str, &str, &str) = ("tank.toml", "\nsatisfied =", "\n# satisfied =");
+const REWARDS: [(&str, &str, &str); 2] = [
+    ("tank.py", "# rewards = True", "rewards = True"),
+    (
+        "tank.py",
+        "return self.reply([position + speed, speed])",
+        "return *self.reply([position + speed, speed]), -abs(position - 5)",
+    ),
+];
+
+#[test]
+fn the_starter_can_give_rewards_and_then_needs_no_verdict() {
+    let wanted = ("tank.toml", "kind = \"reach\"  ", "kind = \"return\"");
+    let short = ("tank.toml", "horizon = 1000", "horizon = 10");
+    let (code, said) = starter(&[&REWARDS[..], &[NO_VERDICT, wanted, short]].concat(), &["--depth", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("Optimal"), "{said}");
+
+    let (code, said) = starter(&[wanted], &[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("\"tank\" does not promise rewards: its hello needs \"rewards\": true"), "{said}");
+    let (code, said) = starter(&[], &["--objective", "return"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--objective: \"tank\" does not promise rewards"), "{said}");
+}
+
+#[test]
+fn somebody_must_give_the_verdict_that_is_wanted() {
+    let survive = ("tank.toml", "kind = \"reach\"", "kind = \"survive\"");
+    let violated = ("tank.toml", "# violated =", "violated =");
+    let own = ("tank.py", "verdicts = False", "verdicts = True");
+    for (changes, expected) in [
+        (&[NO_VERDICT][..], Some("satisfied")),
+        (&[NO_VERDICT, violated], Some("satisfied")),
+        // With a condition in the file the verdicts of the program do not count.
+        (&[NO_VERDICT, violated, own], Some("satisfied")),
+        (&[survive], Some("violated")),
+        (&[survive, NO_VERDICT], Some("violated")),
+        (&[survive, NO_VERDICT, violated], None),
+        (&[survive, NO_VERDICT, own], None),
+    ] {
+        let (code, said) = starter(changes, &["--depth", "0", "--horizon", "5"]);
+        let Some(verdict) = expected else {
+            assert_eq!(code, Some(0), "{changes:?}: {said}");
+            continue;
+        };
+        assert_eq!(code, Some(2), "{changes:?}: {said}");
+        assert!(said.contains(&format!("nobody says when a run of \"tank\" is {verdict}")), "{said}");
+        assert!(said.contains(&format!("add {verdict} = \"…\" to [system]")), "{said}");
+    }
+    let (code, said) = starter(&[], &["--objective", "survive"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--objective: nobody says when a run of \"tank\" is violated; add"), "{said}");
 }
 
 #[test]

@@ -45,11 +45,60 @@ impl ObjectiveChoice {
     }
 }
 
+/// What a foreign system, with the conditions of its file, can say of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Says {
+    pub(crate) satisfied: bool,
+    pub(crate) violated: bool,
+    pub(crate) rewards: bool,
+    /// What it takes to promise rewards.
+    pub(crate) promise: &'static str,
+}
+
+/// What an objective needs and nobody gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// A verdict, by its name.
+    Verdict(&'static str),
+    /// Rewards, and what it takes to promise them.
+    Rewards(&'static str),
+}
+
+impl Says {
+    /// What is missing for an objective.
+    pub(crate) fn lack(&self, objective: Objective) -> Option<Lack> {
+        match objective {
+            Objective::Reach { .. } if !self.satisfied => Some(Lack::Verdict("satisfied")),
+            Objective::Survive { .. } if !self.violated => Some(Lack::Verdict("violated")),
+            Objective::Return(_) if !self.rewards => Some(Lack::Rewards(self.promise)),
+            _ => None,
+        }
+    }
+}
+
+impl Lack {
+    /// What is wrong with the system of this name.
+    pub(crate) fn message(self, name: &str) -> String {
+        match self {
+            Lack::Verdict(verdict) => format!("nobody says when a run of {name:?} is {verdict}"),
+            Lack::Rewards(promise) => format!("{name:?} does not promise rewards: {promise}"),
+        }
+    }
+
+    /// What to do about it, if the message does not say so.
+    pub(crate) fn help(self) -> Option<String> {
+        match self {
+            Lack::Verdict(verdict) => Some(format!("add {verdict} = \"…\" to [system]")),
+            Lack::Rewards(_) => None,
+        }
+    }
+}
+
 impl Target {
     /// Sets what is wanted.
     ///
     /// # Errors
-    /// When rewards are wanted of a built-in environment that has none, or something is said of rewards that
+    /// When rewards or verdicts are needed that the system does not give, or something is said of rewards that
     /// are not wanted.
     pub fn choose_objective(&mut self, choice: &ObjectiveChoice) -> Result<(), String> {
         let before = self.objective;

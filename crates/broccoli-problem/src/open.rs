@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
-use broccoli_core::problem::{System, SystemError, SystemFactory, sample};
+use broccoli_core::problem::{Objective, System, SystemError, SystemFactory, sample};
 use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
 use crate::judged::Judged;
+use crate::objective::{ObjectiveKind, Says};
 use crate::starts::Starts;
 use crate::target::{FeatureError, Target};
 
@@ -49,23 +50,24 @@ impl ProblemFile {
                 let subprocess =
                     Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
                 let description = subprocess.description().clone();
-                self.judged(&description, Arc::new(subprocess))?
+                self.judged(&description, Arc::new(subprocess), "its hello needs \"rewards\": true")?
             }
             SystemSource::Plugin(path) => {
                 let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
                 let description = plugin.description().clone();
-                self.judged(&description, Arc::new(plugin))?
+                self.judged(&description, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?
             }
         };
         self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
         Ok(target)
     }
 
-    /// A foreign system with the file's conditions, if it has any.
+    /// A foreign system with the file's conditions, if it has any; `promise` is what it takes to promise rewards.
     fn judged(
         &self,
         description: &Description,
         factory: Arc<dyn SystemFactory>,
+        promise: &'static str,
     ) -> Result<Target, Diagnosis> {
         let condition = |placed: &Option<Placed<String>>| match placed {
             None => Ok(None),
@@ -76,22 +78,21 @@ impl ProblemFile {
             }
         };
         let (satisfied, violated) = (condition(&self.satisfied)?, condition(&self.violated)?);
-        if satisfied.is_none() && violated.is_none() {
-            if !description.verdicts {
-                let message =
-                    format!("nobody says when a run of {:?} is satisfied or violated", description.name);
-                let flaw =
-                    Flaw::new(self.system_place.clone(), message).label("this system gives no verdicts");
-                return Err(
-                    self.diagnosis(flaw.help("add satisfied = \"…\" or violated = \"…\" to [system]"))
-                );
-            }
-            return Ok(Target::foreign(description, factory));
+        // With any condition the file alone judges.
+        let own = satisfied.is_none() && violated.is_none();
+        let says = Says {
+            satisfied: satisfied.is_some() || own && description.verdicts,
+            violated: violated.is_some() || own && description.verdicts,
+            rewards: description.rewards,
+            promise,
+        };
+        if own {
+            return Ok(Target::foreign(description, says, factory));
         }
         let judged = move || -> Result<Box<dyn System>, SystemError> {
             Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
         };
-        Ok(Target::foreign(description, Arc::new(judged)))
+        Ok(Target::foreign(description, says, Arc::new(judged)))
     }
 
     /// Refuses a file without thresholds, unless its trees are to be leaves.
@@ -173,6 +174,7 @@ impl ProblemFile {
         }
         match &self.objective {
             Some(Placed { value: choice, place }) => {
+                self.check_said(target, choice.kind)?;
                 target.choose_objective(choice).map_err(|message| Flaw::new(place.clone(), message))?;
             }
             None if target.is_foreign => {
@@ -187,6 +189,22 @@ impl ProblemFile {
         target.nodes = self.nodes;
         target.search = self.search;
         Ok(())
+    }
+
+    /// Refuses an objective that nobody could say is met.
+    fn check_said(&self, target: &Target, kind: Option<ObjectiveKind>) -> Result<(), Flaw> {
+        let wanted = match kind {
+            None => target.objective,
+            Some(ObjectiveKind::Reach) => Objective::reach(1),
+            Some(ObjectiveKind::Survive) => Objective::survive(1),
+            Some(ObjectiveKind::Return) => Objective::maximise(1),
+        };
+        let Some(lack) = target.says.and_then(|says| says.lack(wanted)) else { return Ok(()) };
+        let flaw = Flaw::new(self.system_place.clone(), lack.message(&target.name)).label("this system");
+        Err(match lack.help() {
+            Some(help) => flaw.help(help),
+            None => flaw,
+        })
     }
 
     fn check_values(&self, target: &Target, given: usize, place: &Range<usize>) -> Result<(), Flaw> {

@@ -14,6 +14,7 @@ use broccoli_expression::{Expression, ExpressionError};
 
 use crate::featured::Featured;
 use crate::file::SearchOptions;
+use crate::objective::Says;
 
 /// One dimension of the observation.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +76,8 @@ pub struct Target {
     /// The built-in environment, if it is one.
     environment: Option<&'static Environment>,
     noise: f64,
+    /// What a foreign system can say of a run.
+    pub(crate) says: Option<Says>,
     /// Makes the systems without the derived dimensions.
     plain: Arc<dyn SystemFactory>,
     /// The derived dimensions.
@@ -111,6 +114,7 @@ impl Target {
             factory: Arc::clone(&factory),
             environment: Some(environment),
             noise: 0.0,
+            says: None,
             plain: factory,
             features: Vec::new(),
         }
@@ -155,8 +159,12 @@ impl Target {
     /// Sets what is wanted, in full.
     ///
     /// # Errors
-    /// When rewards are wanted and a built-in environment has none.
+    /// When rewards or verdicts are needed that the system does not give.
     pub fn set_objective(&mut self, objective: Objective) -> Result<(), String> {
+        if let Some(lack) = self.says.and_then(|says| says.lack(objective)) {
+            let help = lack.help().map_or(String::new(), |help| format!("; {help}"));
+            return Err(lack.message(&self.name) + &help);
+        }
         let before = std::mem::replace(&mut self.objective, objective);
         if self.environment.is_none() {
             return Ok(());
@@ -303,7 +311,7 @@ impl Target {
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
-    pub(crate) fn foreign(description: &Description, factory: Arc<dyn SystemFactory>) -> Self {
+    pub(crate) fn foreign(description: &Description, says: Says, factory: Arc<dyn SystemFactory>) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
             range: None,
@@ -328,6 +336,7 @@ impl Target {
             factory: Arc::clone(&factory),
             environment: None,
             noise: 0.0,
+            says: Some(says),
             plain: factory,
             features: Vec::new(),
         }
