@@ -66,11 +66,6 @@ pub struct ObjectiveOptions {
 }
 
 impl ObjectiveOptions {
-    /// Whether any of them was given.
-    pub fn is_any(&self) -> bool {
-        self.choice().is_ok_and(|choice| choice.is_any())
-    }
-
     /// Writes the options over what the target wants.
     pub fn choose(&self, target: &mut Target) -> Result<(), Complaint> {
         let choice = self.choice()?;
