@@ -54,7 +54,12 @@ impl Check {
     pub fn run(&self) -> Done {
         let (target, _) = resolve_by(&self.target, ProblemFile::open_without_predicates)?;
         let problem = target.problem().map_err(|error| Complaint::input(error.to_string()))?;
-        let checked = check(&problem, &*target.factory, Effort::FULL);
+        let mut checked = check(&problem, &*target.factory, Effort::FULL);
+        // Options of a search may want something else, so that this is not wrong yet.
+        if let (Ok(report), Err(lack)) = (&mut checked, target.check_objective()) {
+            let help = lack.help().map_or(String::new(), |help| format!("; {help}"));
+            report.notes.push(format!("{lack}{help}"));
+        }
         if self.json {
             output::print_json(&object(&target.name, &problem, &checked))?;
         } else {

@@ -65,6 +65,17 @@ pub struct ObjectiveOptions {
     rewards: Option<Numbers>,
 }
 
+/// Refuses an objective that the target could never meet, or always would.
+pub fn check_objective(target: &Target) -> Result<(), Complaint> {
+    target.check_objective().map_err(|lack| {
+        let complaint = Complaint::input(lack.to_string());
+        match lack.help() {
+            Some(help) => complaint.help(help),
+            None => complaint,
+        }
+    })
+}
+
 impl ObjectiveOptions {
     /// Writes the options over what the target wants.
     pub fn choose(&self, target: &mut Target) -> Result<(), Complaint> {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::complaint::Complaint;
 use crate::numbers::{Numbers, numbers, price, whole};
-use crate::objective::ObjectiveOptions;
+use crate::objective::{ObjectiveOptions, check_objective};
 use crate::starts::{Starts, check_count};
 
 /// The options about the problem.
@@ -89,6 +89,7 @@ impl ProblemOptions {
         // A shallower tree than that of the file has room for fewer.
         target.nodes = self.nodes.or(target.nodes).map(|nodes| nodes.min(most));
         self.objective.choose(target)?;
+        check_objective(target)?;
         target.problem().map_err(|error| Complaint::input(error.to_string()))
     }
 

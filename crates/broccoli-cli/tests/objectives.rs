@@ -193,7 +193,7 @@ fn the_starter_can_give_rewards_and_then_needs_no_verdict() {
     assert!(said.contains("\"tank\" does not promise rewards: its hello needs \"rewards\": true"), "{said}");
     let (code, said) = starter(&[], &["--objective", "return"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("--objective: \"tank\" does not promise rewards"), "{said}");
+    assert!(said.contains("error: \"tank\" does not promise rewards"), "{said}");
 }
 
 #[test]
@@ -222,7 +222,10 @@ fn somebody_must_give_the_verdict_that_is_wanted() {
     }
     let (code, said) = starter(&[], &["--objective", "survive"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("--objective: nobody says when a run of \"tank\" is violated; add"), "{said}");
+    assert!(said.contains("nobody says when a run of \"tank\" is violated"), "{said}");
+    // Options come first.
+    let (code, said) = starter(&[survive], &["--objective", "reach"]);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]

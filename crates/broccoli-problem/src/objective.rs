@@ -56,40 +56,32 @@ pub(crate) struct Says {
 }
 
 /// What an objective needs and nobody gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lack {
-    /// A verdict, by its name.
-    Verdict(&'static str),
-    /// Rewards, and what it takes to promise them.
-    Rewards(&'static str),
-}
-
-impl Says {
-    /// What is missing for an objective.
-    pub(crate) fn lack(&self, objective: Objective) -> Option<Lack> {
-        match objective {
-            Objective::Reach { .. } if !self.satisfied => Some(Lack::Verdict("satisfied")),
-            Objective::Survive { .. } if !self.violated => Some(Lack::Verdict("violated")),
-            Objective::Return(_) if !self.rewards => Some(Lack::Rewards(self.promise)),
-            _ => None,
-        }
-    }
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lack {
+    /// A verdict.
+    #[error("nobody says when a run of {system:?} is {verdict}")]
+    Verdict {
+        /// What the system is called.
+        system: String,
+        /// Which verdict.
+        verdict: &'static str,
+    },
+    /// Rewards.
+    #[error("{system:?} does not promise rewards: {promise}")]
+    Rewards {
+        /// What the system is called.
+        system: String,
+        /// What it takes to promise them.
+        promise: &'static str,
+    },
 }
 
 impl Lack {
-    /// What is wrong with the system of this name.
-    pub(crate) fn message(self, name: &str) -> String {
-        match self {
-            Lack::Verdict(verdict) => format!("nobody says when a run of {name:?} is {verdict}"),
-            Lack::Rewards(promise) => format!("{name:?} does not promise rewards: {promise}"),
-        }
-    }
-
     /// What to do about it, if the message does not say so.
-    pub(crate) fn help(self) -> Option<String> {
+    pub fn help(&self) -> Option<String> {
         match self {
-            Lack::Verdict(verdict) => Some(format!("add {verdict} = \"…\" to [system]")),
-            Lack::Rewards(_) => None,
+            Lack::Verdict { verdict, .. } => Some(format!("add {verdict} = \"…\" to [system]")),
+            Lack::Rewards { .. } => None,
         }
     }
 }
@@ -98,7 +90,7 @@ impl Target {
     /// Sets what is wanted.
     ///
     /// # Errors
-    /// When rewards or verdicts are needed that the system does not give, or something is said of rewards that
+    /// When rewards are wanted of a built-in environment that has none, or something is said of rewards that
     /// are not wanted.
     pub fn choose_objective(&mut self, choice: &ObjectiveChoice) -> Result<(), String> {
         let before = self.objective;
@@ -133,5 +125,19 @@ impl Target {
             self.weights.clone_from(weights);
         }
         self.set_objective(objective)
+    }
+    /// Checks that a foreign system, with the conditions of its file, says what the objective is about.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn check_objective(&self) -> Result<(), Lack> {
+        let Some(says) = self.says else { return Ok(()) };
+        let system = self.name.clone();
+        match self.objective {
+            Objective::Reach { .. } if !says.satisfied => Err(Lack::Verdict { system, verdict: "satisfied" }),
+            Objective::Survive { .. } if !says.violated => Err(Lack::Verdict { system, verdict: "violated" }),
+            Objective::Return(_) if !says.rewards => Err(Lack::Rewards { system, promise: says.promise }),
+            _ => Ok(()),
+        }
     }
 }

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
-use broccoli_core::problem::{Objective, System, SystemError, SystemFactory, sample};
+use broccoli_core::problem::{System, SystemError, SystemFactory, sample};
 use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
 use crate::judged::Judged;
-use crate::objective::{ObjectiveKind, Says};
+use crate::objective::Says;
 use crate::starts::Starts;
 use crate::target::{FeatureError, Target};
 
@@ -174,7 +174,6 @@ impl ProblemFile {
         }
         match &self.objective {
             Some(Placed { value: choice, place }) => {
-                self.check_said(target, choice.kind)?;
                 target.choose_objective(choice).map_err(|message| Flaw::new(place.clone(), message))?;
             }
             None if target.is_foreign => {
@@ -189,22 +188,6 @@ impl ProblemFile {
         target.nodes = self.nodes;
         target.search = self.search;
         Ok(())
-    }
-
-    /// Refuses an objective that nobody could say is met.
-    fn check_said(&self, target: &Target, kind: Option<ObjectiveKind>) -> Result<(), Flaw> {
-        let wanted = match kind {
-            None => target.objective,
-            Some(ObjectiveKind::Reach) => Objective::reach(1),
-            Some(ObjectiveKind::Survive) => Objective::survive(1),
-            Some(ObjectiveKind::Return) => Objective::maximise(1),
-        };
-        let Some(lack) = target.says.and_then(|says| says.lack(wanted)) else { return Ok(()) };
-        let flaw = Flaw::new(self.system_place.clone(), lack.message(&target.name)).label("this system");
-        Err(match lack.help() {
-            Some(help) => flaw.help(help),
-            None => flaw,
-        })
     }
 
     fn check_values(&self, target: &Target, given: usize, place: &Range<usize>) -> Result<(), Flaw> {

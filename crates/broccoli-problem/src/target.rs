@@ -159,12 +159,8 @@ impl Target {
     /// Sets what is wanted, in full.
     ///
     /// # Errors
-    /// When rewards or verdicts are needed that the system does not give.
+    /// When rewards are wanted and a built-in environment has none.
     pub fn set_objective(&mut self, objective: Objective) -> Result<(), String> {
-        if let Some(lack) = self.says.and_then(|says| says.lack(objective)) {
-            let help = lack.help().map_or(String::new(), |help| format!("; {help}"));
-            return Err(lack.message(&self.name) + &help);
-        }
         let before = std::mem::replace(&mut self.objective, objective);
         if self.environment.is_none() {
             return Ok(());
