@@ -16,6 +16,7 @@ enum { RESET = 1, STEPS = 2, REPLIES = 129, ERROR = 255 };
 
 static const broccoli_system *sys;
 static size_t words; /* of a state */
+static int rewards;  /* whether a reward follows the observation of a step */
 
 /* ---- memory that grows, and output ---- */
 
@@ -107,7 +108,8 @@ static const char *explain(int32_t code)
 }
 
 /* Writes one reply; returns 0 if the system failed, after writing why in its place. */
-static int print_reply(buffer *out, int32_t verdict, const double *observation, const double *state)
+static int print_reply(buffer *out, int32_t verdict, int has_reward, const double *observation,
+                       const double *state)
 {
     static const char *const names[] = {"running", "satisfied", "violated"};
     if (verdict < 0 || verdict > 2) {
@@ -120,6 +122,8 @@ static int print_reply(buffer *out, int32_t verdict, const double *observation, 
     print(out, "{");
     print_numbers(out, "observation", observation, sys->observation_count);
     print(out, ",\"verdict\":\"%s\",", names[verdict]);
+    if (has_reward)
+        print(out, "\"reward\":%.17g,", observation[sys->observation_count]);
     print_numbers(out, "state", state, words);
     print(out, "}");
     return 1;
@@ -138,7 +142,7 @@ static void serve_json(double *state, double *observation, double *initial)
             if (count != sys->initial_count || *end != ']')
                 print(&out, "{\"error\":\"an initial state has %u values\"}", sys->initial_count);
             else
-                print_reply(&out, sys->reset(initial, state, observation), observation, state);
+                print_reply(&out, sys->reset(initial, state, observation), 0, observation, state);
         } else if (type && !strncmp(type, "step", 4)) {
             int several = type[4] == 's', ok = 1, first = 1;
             const char *place = line;
@@ -155,8 +159,8 @@ static void serve_json(double *state, double *observation, double *initial)
                     print(&out, "{\"error\":\"no such state or action\"}");
                     ok = 0;
                 } else
-                    ok = print_reply(&out, sys->step(state, (uint32_t)action, observation), observation,
-                                     state);
+                    ok = print_reply(&out, sys->step(state, (uint32_t)action, observation), rewards,
+                                     observation, state);
             }
             if (several && ok)
                 print(&out, "]}");
@@ -206,6 +210,8 @@ static void serve_binary(double *state, double *observation)
                 problem = explain(verdict);
             uint64_t word = (uint64_t)verdict;
             append(&out, &word, 8);
+            if (rewards) /* that of a reset does not count */
+                append(&out, observation + sys->observation_count, 8);
             append(&out, observation, 8 * sys->observation_count);
             append(&out, state, 8 * words);
         }
@@ -232,6 +238,7 @@ int main(void)
         return 2;
     }
     words = sys->state_size / 8;
+    rewards = (sys->flags & BROCCOLI_REWARDS) != 0;
     char *line = NULL;
     size_t capacity = 0;
     if (getline(&line, &capacity, stdin) <= 0 || !find(line, "\"protocol\":1")) {
@@ -255,12 +262,13 @@ int main(void)
         print_text(&out, sys->action_names[i]);
         print(&out, ",\"value\":%.17g}", sys->action_values[i]);
     }
-    print(&out, "],\"come_back\":\"stateless\",\"state\":%zu,\"initial\":%u,\"verdicts\":true,\"format\":\"%s\"}\n",
-          words, sys->initial_count, binary ? "binary" : "json");
+    print(&out, "],\"come_back\":\"stateless\",\"state\":%zu,\"initial\":%u,\"verdicts\":true,", words,
+          sys->initial_count);
+    print(&out, "\"rewards\":%s,\"format\":\"%s\"}\n", rewards ? "true" : "false", binary ? "binary" : "json");
     flush(&out);
     free(out.bytes);
 
-    double *state = calloc(words + 2, 8), *observation = calloc(sys->observation_count, 8);
+    double *state = calloc(words + 2, 8), *observation = calloc(sys->observation_count + 1, 8);
     double *initial = calloc(sys->initial_count + 1, 8);
     if (!state || !observation || !initial)
         return 3;

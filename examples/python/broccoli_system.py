@@ -30,13 +30,15 @@ class System:
     state = 2  # values of a state; only for "stateless"
     initial = None  # values of an initial state, if the number is fixed
     verdicts = True  # False if the problem file says when a run is satisfied or violated
+    rewards = False  # True if a step returns a reward, too, for kind = "return" in the problem file
 
     def reset(self, initial):
         """Return (observation, verdict), or (observation, verdict, state) if stateless."""
         raise NotImplementedError
 
     def step(self, *state_and_action):
-        """Take (state, action) if stateless, else (action); return what reset returns."""
+        """Take (state, action) if stateless, else (action); return what reset returns, and last the reward
+        if there are rewards."""
         raise NotImplementedError
 
 
@@ -54,6 +56,7 @@ def serve(system):
         "actions": [{"name": name, "value": value} for name, value in system.actions.items()],
         "come_back": system.come_back,
         "verdicts": system.verdicts,
+        "rewards": _has_rewards(system),
         "format": "binary" if binary else "json",
     }
     if system.come_back == "stateless":
@@ -92,7 +95,22 @@ def _serve_json(system):
 
 def _step_json(system, step):
     arguments = (step["state"], step["action"]) if system.come_back == "stateless" else (step["action"],)
-    return _reply(system, system.step(*arguments))
+    result = system.step(*arguments)
+    reply = _reply(system, result)
+    if _has_rewards(system):
+        reply["reward"] = _reward(system, result)
+    return reply
+
+
+def _has_rewards(system):
+    return bool(getattr(system, "rewards", False))
+
+
+def _reward(system, result):
+    values = 4 if system.come_back == "stateless" else 3
+    if len(result) != values:
+        raise ValueError(f"a step returns {values} values, the last one its reward, not {len(result)}")
+    return result[-1]
 
 
 def _reply(system, result):
@@ -114,12 +132,14 @@ def _serve_binary(system):
     size = system.state if stateless else 0
     step = struct.Struct(f"<Q{size}d")
     observed = len(system.observations)
-    reply = struct.Struct(f"<Q{observed + size}d")
+    rewards = _has_rewards(system)
+    reply = struct.Struct(f"<Q{rewards + observed + size}d")
 
-    def pack(result):
+    def pack(result, reward=0.0):
         state = result[2] if stateless else ()
         verdict = _VERDICTS.index(result[1]) if system.verdicts else 0
-        return reply.pack(verdict, *result[0], *state)
+        reward = [reward] if rewards else []  # that of a reset does not count
+        return reply.pack(verdict, *reward, *result[0], *state)
 
     while header := sys.stdin.buffer.read(8):
         length, kind = struct.unpack("<IB3x", header)
@@ -130,7 +150,8 @@ def _serve_binary(system):
             elif kind == _STEPS:
                 replies = []
                 for action, *state in step.iter_unpack(body):
-                    replies.append(pack(system.step(state, action) if stateless else system.step(action)))
+                    result = system.step(state, action) if stateless else system.step(action)
+                    replies.append(pack(result, _reward(system, result) if rewards else 0.0))
                 answer = _REPLIES, b"".join(replies)
             elif kind == _SAVE:
                 answer = _SNAPSHOT, system.save().encode()

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use broccoli_core::problem::{ComeBack, Problem, System, SystemFactory, Verdict};
+use broccoli_core::problem::{ComeBack, Problem, Reply, System, SystemFactory, Verdict};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Effort {
 pub enum Promise {
     /// Every reset and step is answered.
     Answers,
-    /// Observations hold no NaN.
+    /// Observations and rewards hold no NaN.
     Numbers,
     /// The same actions give the same bits again in the same system.
     Repeats,
@@ -51,7 +51,7 @@ impl Promise {
     pub fn words(self) -> &'static str {
         match self {
             Promise::Answers => "every reset and step is answered",
-            Promise::Numbers => "observations hold no NaN",
+            Promise::Numbers => "observations and rewards hold no NaN",
             Promise::Repeats => "the same actions give the same bits again",
             Promise::Agrees => "the same actions give the same bits in a fresh system",
             Promise::ComesBack => "a saved state, restored, goes on as if never left",
@@ -81,6 +81,8 @@ pub struct Report {
     pub steps: u64,
     /// Steps a second, by the clock.
     pub steps_per_second: f64,
+    /// The least and the largest reward of a step, if the system gives any.
+    pub rewards: Option<(f64, f64)>,
     /// How the system comes back to a state.
     pub come_back: ComeBack,
     /// What is allowed but perhaps not meant.
@@ -107,6 +109,7 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
     let mut random = Random(0x5eed);
     let mut tried = 0;
     let mut infinite = false;
+    let mut rewards: Option<(f64, f64)> = None;
     let mut ended = None;
     let length = effort.length.min(usize::try_from(problem.objective().horizon()).unwrap_or(usize::MAX));
     for number in 0..effort.sequences {
@@ -124,6 +127,10 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
         match checker.attempt(attempt, &mut *system, &mut *fresh) {
             Ok(run) => {
                 infinite |= run.iter().any(|moment| moment.is_infinite());
+                for reward in run.iter().filter_map(Moment::reward) {
+                    let (least, largest) = rewards.unwrap_or((reward, reward));
+                    rewards = Some((least.min(reward), largest.max(reward)));
+                }
                 if run.last().is_some_and(|moment| moment.verdict != Verdict::Running) {
                     ended.get_or_insert((initial, actions[..run.len() - 1].to_vec()));
                 }
@@ -146,6 +153,7 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
         sequences: (tried, effort.sequences),
         steps: checker.steps,
         steps_per_second: checker.steps as f64 / checker.stepping.as_secs_f64().max(1e-9),
+        rewards,
         come_back: system.come_back(),
         notes,
     })
@@ -171,6 +179,7 @@ fn sequence(number: usize, count: usize, length: usize, actions: usize, random: 
 #[derive(Clone, Debug, PartialEq)]
 struct Moment {
     bits: Vec<u64>,
+    reward: Option<u64>,
     verdict: Verdict,
 }
 
@@ -179,9 +188,14 @@ impl Moment {
         self.bits.iter().any(|&bits| f64::from_bits(bits).is_infinite())
     }
 
+    fn reward(&self) -> Option<f64> {
+        self.reward.map(f64::from_bits)
+    }
+
     fn shown(&self) -> String {
         let values: Vec<String> = self.bits.iter().map(|&bits| f64::from_bits(bits).to_string()).collect();
-        format!("({}) {:?}", values.join(", "), self.verdict)
+        let reward = self.reward().map_or(String::new(), |reward| format!(", reward {reward}"));
+        format!("({}) {:?}{reward}", values.join(", "), self.verdict)
     }
 }
 
@@ -258,7 +272,8 @@ impl Checker<'_> {
         let state = &self.problem.initial_states()[initial];
         let reply = system.reset(state, &mut observation);
         let reply = reply.map_err(|error| failed(initial, &[], &error.to_string()))?;
-        let mut moments = vec![self.moment(&observation, reply.verdict, initial, &[])?];
+        // Only steps have rewards.
+        let mut moments = vec![self.moment(&observation, reply.verdict.into(), initial, &[])?];
         if reply.verdict == Verdict::Running {
             moments.extend(self.go_on(system, initial, actions, 0)?);
         }
@@ -281,7 +296,7 @@ impl Checker<'_> {
             self.steps += 1;
             let applied = &actions[..=index];
             let reply = reply.map_err(|error| failed(initial, applied, &error.to_string()))?;
-            moments.push(self.moment(&observation, reply.verdict, initial, applied)?);
+            moments.push(self.moment(&observation, reply, initial, applied)?);
             if reply.verdict != Verdict::Running {
                 break;
             }
@@ -293,16 +308,25 @@ impl Checker<'_> {
     fn moment(
         &self,
         observation: &[f64],
-        verdict: Verdict,
+        reply: Reply,
         initial: usize,
         actions: &[usize],
     ) -> Result<Moment, Broken> {
+        let no_number = |what: String| {
+            Err(Broken { promise: Promise::Numbers, initial, actions: actions.to_vec(), what })
+        };
         if let Some(index) = observation.iter().position(|value| value.is_nan()) {
-            let what =
-                format!("the observation is NaN in dimension {:?}", self.problem.dimensions()[index].name);
-            return Err(Broken { promise: Promise::Numbers, initial, actions: actions.to_vec(), what });
+            let name = &self.problem.dimensions()[index].name;
+            return no_number(format!("the observation is NaN in dimension {name:?}"));
         }
-        Ok(Moment { bits: observation.iter().map(|value| value.to_bits()).collect(), verdict })
+        if reply.reward.is_some_and(f64::is_nan) {
+            return no_number("the reward is NaN".to_owned());
+        }
+        Ok(Moment {
+            bits: observation.iter().map(|value| value.to_bits()).collect(),
+            reward: reply.reward.map(f64::to_bits),
+            verdict: reply.verdict,
+        })
     }
 
     /// A system that answers at random breaks every promise sooner or later: if it does not even repeat

@@ -3,7 +3,7 @@
 //! A system that can only be reset is brought back to a state by the same actions again. Every run that
 //! begins like the run before it must then give the same answers, and comparing them costs nothing.
 
-use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory, Verdict};
+use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory};
 
 /// A factory whose systems are watched, if they can only be reset; others pass as they are.
 pub struct Watch<'f> {
@@ -33,8 +33,8 @@ struct Watched {
     system: Box<dyn System>,
     name: String,
     initial: Vec<f64>,
-    /// The action that led to each moment of the last run (none to the first), and the verdict.
-    moments: Vec<(usize, Verdict)>,
+    /// The action that led to each moment of the last run (none to the first), and the reply.
+    moments: Vec<(usize, Reply)>,
     /// The observations of these moments.
     observations: Vec<f64>,
     /// The moment of the present run.
@@ -47,12 +47,13 @@ impl Watched {
     }
 
     /// Compares moment `now` with the one before, or takes its place.
-    fn remember(&mut self, action: usize, verdict: Verdict, observation: &[f64]) -> Result<(), SystemError> {
+    fn remember(&mut self, action: usize, reply: Reply, observation: &[f64]) -> Result<(), SystemError> {
         let start = self.now * observation.len();
         if let Some(&before) = self.moments.get(self.now).filter(|moment| moment.0 == action) {
             let seen = &self.observations[start..start + observation.len()];
             let same = seen.iter().zip(observation).all(|(a, b)| a.to_bits() == b.to_bits());
-            if same && before.1 == verdict {
+            let bits = |reply: Reply| (reply.verdict, reply.reward.map(f64::to_bits));
+            if same && bits(before.1) == bits(reply) {
                 return Ok(());
             }
             let (name, step) = (&self.name, self.now);
@@ -62,16 +63,23 @@ impl Watched {
                 _ => format!("the same {step} actions"),
             };
             return Err(SystemError::new(format!(
-                "`{name}` is not deterministic: {what} gave {seen:?} {:?} before and {observation:?} {verdict:?} now",
-                before.1
+                "`{name}` is not deterministic: {what} gave {seen:?} {} before and {observation:?} {} now",
+                shown(before.1),
+                shown(reply)
             )));
         }
         self.moments.truncate(self.now);
         self.observations.truncate(start);
-        self.moments.push((action, verdict));
+        self.moments.push((action, reply));
         self.observations.extend_from_slice(observation);
         Ok(())
     }
+}
+
+/// The verdict, and the reward if there is one.
+fn shown(reply: Reply) -> String {
+    let reward = reply.reward.map_or(String::new(), |reward| format!(", reward {reward}"));
+    format!("{:?}{reward}", reply.verdict)
 }
 
 impl System for Watched {
@@ -83,14 +91,15 @@ impl System for Watched {
             self.observations.clear();
         }
         self.now = 0;
-        self.remember(0, reply.verdict, observation)?;
+        // Only steps have rewards.
+        self.remember(0, reply.verdict.into(), observation)?;
         Ok(reply)
     }
 
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
         let reply = self.system.step(action, observation)?;
         self.now += 1;
-        self.remember(action, reply.verdict, observation)?;
+        self.remember(action, reply, observation)?;
         Ok(reply)
     }
 }
@@ -98,6 +107,7 @@ impl System for Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use broccoli_core::problem::Verdict;
 
     /// Counts steps, and adds a mistake to the one with this number.
     struct Counter {

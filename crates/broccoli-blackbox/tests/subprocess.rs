@@ -71,6 +71,105 @@ fn every_way_to_ask_for_the_same_dynamics_gives_the_same_bits() {
     }
 }
 
+/// A counter whose rewards are what it shows, negated: stateless, and as an object.
+const COUNTER: &str = r#"
+import sys
+from broccoli_system import RUNNING, serve
+
+class Counter:
+    name = "counter"
+    observations = ["count"]
+    actions = {"still": 0.0, "up": 1.0}
+    come_back = "stateless"
+    state = initial = 1
+    verdicts = False
+    rewards = True
+
+    def reset(self, initial):
+        return initial, RUNNING, initial
+
+    def step(self, state, action):
+        state = [state[0] + action]
+        return (state, RUNNING, state, -state[0]) if state[0] < 9 else (state, RUNNING, state)
+
+class Object(Counter):
+    come_back = "reset"
+
+    def reset(self, initial):
+        self.count = initial
+        return self.count, RUNNING
+
+    def step(self, action):
+        self.count = [self.count[0] + action]
+        return self.count, RUNNING, -self.count[0]
+
+serve(Counter() if sys.argv[1] == "stateless" else Object())
+"#;
+
+/// The same in C, to be built with `serve.c`.
+const COUNTER_C: &str = r#"
+#include "broccoli.h"
+static int32_t reset(const double *initial, void *state, double *observation)
+{
+    *observation = *(double *)state = *initial;
+    return BROCCOLI_RUNNING;
+}
+static int32_t step(void *state, uint32_t action, double *observation)
+{
+    observation[0] = *(double *)state += action;
+    observation[1] = -observation[0];
+    return BROCCOLI_RUNNING;
+}
+static const char *const observations[] = {"count"}, *const actions[] = {"still", "up"};
+static const double values[] = {0, 1};
+static const broccoli_system counter = {BROCCOLI_ABI, 8, 1, 2, 1, BROCCOLI_REWARDS, "counter", observations,
+                                        actions, values, reset, step, 0};
+const broccoli_system *broccoli_plugin(void) { return &counter; }
+"#;
+
+#[test]
+fn the_helpers_give_rewards_in_both_formats() {
+    let folder = TempDir::new().expect("a folder");
+    let helper = examples("python").join("broccoli_system.py");
+    std::fs::copy(helper, folder.path().join("broccoli_system.py")).expect("the helper is copied");
+    std::fs::write(folder.path().join("counter.py"), COUNTER).expect("written");
+    std::fs::write(folder.path().join("counter.c"), COUNTER_C).expect("written");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let built = Command::new("cc")
+        .arg("-I")
+        .arg(include)
+        .args(["-o", "counter", "counter.c"])
+        .arg(std::path::absolute(examples("c").join("serve.c")).expect("a path"))
+        .current_dir(folder.path())
+        .status();
+    assert!(built.expect("`cc` is installed").success());
+
+    for format in [Format::Json, Format::Binary] {
+        for command in
+            [&["python3", "counter.py", "stateless"][..], &["python3", "counter.py", "reset"], &["./counter"]]
+        {
+            let mut program = Program::new(command.iter().copied(), folder.path());
+            program.format = Some(format);
+            let subprocess = Subprocess::new(program).expect("the program starts");
+            assert!(subprocess.description().rewards, "{command:?}");
+            let mut system = subprocess.make().expect("a process");
+            let mut observation = [0.0];
+            let reply = system.reset(&InitialState::new([2.0]), &mut observation).expect("an answer");
+            assert_eq!((observation, reply.reward), ([2.0], None), "{command:?}, {format:?}");
+            for (action, count) in [(1, 3.0), (0, 3.0), (1, 4.0)] {
+                let reply = system.step(action, &mut observation).expect("an answer");
+                assert_eq!((observation, reply.reward), ([count], Some(-count)), "{command:?}, {format:?}");
+            }
+            if command.last() == Some(&"stateless") {
+                system.reset(&InitialState::new([8.0]), &mut observation).expect("an answer");
+                let error = system.step(1, &mut observation).expect_err("no reward").to_string();
+                let expected = "ValueError: a step returns 4 values, the last one its reward, not 3";
+                assert!(error.contains(expected), "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_batch_is_as_many_steps() {
     for (mut process, name) in [

@@ -31,6 +31,16 @@ pub struct AnswerOptions {
 }
 
 impl AnswerOptions {
+    /// Finds out before a search whether its answer can be written.
+    pub fn check(&self) -> Result<(), Complaint> {
+        for (option, path) in [("--save", &self.save), ("--report", &self.report)] {
+            if let Some(path) = path {
+                output::check_writable(option, path)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Tells what the search that `command` began has found.
     pub fn tell(
         &self,

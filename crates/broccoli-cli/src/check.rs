@@ -3,13 +3,14 @@
 use broccoli_blackbox::check::{Broken, Effort, Promise, Report, check};
 use broccoli_core::problem::{ComeBack, Problem};
 use broccoli_export::number::{counted, grouped, list};
+use broccoli_problem::ProblemFile;
 use clap::Args;
 use serde::Serialize;
 
 use crate::Done;
 use crate::complaint::{Complaint, OTHER};
 use crate::output;
-use crate::target::resolve;
+use crate::target::resolve_by;
 
 /// Try whether a system keeps the promises that a search relies on
 ///
@@ -34,6 +35,8 @@ struct CheckJson<'a> {
     broken: Option<BrokenJson<'a>>,
     steps: Option<u64>,
     steps_per_second: Option<f64>,
+    /// The least and the largest that were seen.
+    rewards: Option<(f64, f64)>,
     come_back: Option<&'static str>,
     notes: &'a [String],
 }
@@ -49,9 +52,14 @@ struct BrokenJson<'a> {
 impl Check {
     /// Runs the command.
     pub fn run(&self) -> Done {
-        let (target, _) = resolve(&self.target)?;
+        let (target, _) = resolve_by(&self.target, ProblemFile::open_without_predicates)?;
         let problem = target.problem().map_err(|error| Complaint::input(error.to_string()))?;
-        let checked = check(&problem, &*target.factory, Effort::FULL);
+        let mut checked = check(&problem, &*target.factory, Effort::FULL);
+        // Options of a search may want something else, so that this is not wrong yet.
+        if let (Ok(report), Err(lack)) = (&mut checked, target.check_objective()) {
+            let help = lack.help().map_or(String::new(), |help| format!("; {help}"));
+            report.notes.push(format!("{lack}{help}"));
+        }
         if self.json {
             output::print_json(&object(&target.name, &problem, &checked))?;
         } else {
@@ -75,6 +83,7 @@ fn object<'a>(name: &'a str, problem: &'a Problem, checked: &'a Result<Report, B
         }),
         steps: report.map(|report| report.steps),
         steps_per_second: report.map(|report| report.steps_per_second),
+        rewards: report.and_then(|report| report.rewards),
         come_back: report.map(|report| words(report.come_back)),
         notes: report.map_or(&[], |report| &report.notes),
     }
@@ -102,6 +111,9 @@ fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> Stri
             let steps = counted(report.steps, "step");
             text += &format!("\ntried     {tried} action sequences, {steps}\n");
             text += &format!("speed     {} steps a second\n", grouped(report.steps_per_second as u64));
+            if let Some((least, largest)) = report.rewards {
+                text += &format!("rewards   seen from {least} to {largest}\n");
+            }
             text += &format!("returns   {}\n", words(report.come_back));
             for note in &report.notes {
                 text += &format!("note      {note}\n");

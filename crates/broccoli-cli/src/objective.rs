@@ -65,12 +65,18 @@ pub struct ObjectiveOptions {
     rewards: Option<Numbers>,
 }
 
-impl ObjectiveOptions {
-    /// Whether any of them was given.
-    pub fn is_any(&self) -> bool {
-        self.choice().map_or(true, |choice| choice.is_any())
-    }
+/// Refuses an objective that the target could never meet, or always would.
+pub fn check_objective(target: &Target) -> Result<(), Complaint> {
+    target.check_objective().map_err(|lack| {
+        let complaint = Complaint::input(lack.to_string());
+        match lack.help() {
+            Some(help) => complaint.help(help),
+            None => complaint,
+        }
+    })
+}
 
+impl ObjectiveOptions {
     /// Writes the options over what the target wants.
     pub fn choose(&self, target: &mut Target) -> Result<(), Complaint> {
         let choice = self.choice()?;

@@ -35,6 +35,21 @@ pub fn write(option: &str, path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
         .map_err(|error| Complaint::input(format!("{option} {path:?} cannot be written: {error}")))
 }
 
+/// Finds out whether a file that `option` names can be written, and leaves what is there as it is.
+pub fn check_writable(option: &str, path: &Path) -> Result<(), Complaint> {
+    let tried = match fs::metadata(path) {
+        _ if path == Path::new("-") => Ok(()),
+        Ok(there) if there.is_file() => fs::OpenOptions::new().append(true).open(path).map(drop),
+        Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // A pipe or a device: to open it may already mean something.
+        Ok(_) => Ok(()),
+        // What a link points to is made when there is something to write.
+        Err(_) if path.is_symlink() => Ok(()),
+        Err(_) => fs::File::create_new(path).and_then(|_| fs::remove_file(path)),
+    };
+    tried.map_err(|error| Complaint::input(format!("{option} {path:?} cannot be written: {error}")))
+}
+
 /// Writes one JSON value and a line end to a file that `option` names.
 pub fn write_json(option: &str, path: &Path, value: &impl Serialize) -> Result<(), Complaint> {
     write(option, path, json(value)?.as_bytes())

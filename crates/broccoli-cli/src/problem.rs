@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::complaint::Complaint;
 use crate::numbers::{Numbers, numbers, price, whole};
-use crate::objective::ObjectiveOptions;
+use crate::objective::{ObjectiveOptions, check_objective};
 use crate::starts::{Starts, check_count};
 
 /// The options about the problem.
@@ -61,21 +61,6 @@ pub struct ProblemOptions {
 }
 
 impl ProblemOptions {
-    /// Whether any of them was given.
-    pub fn is_any(&self) -> bool {
-        let limits = self.depth.is_some() || self.nodes.is_some();
-        limits
-            || self.objective.is_any()
-            || self.noise.is_some()
-            || self.actions.is_some()
-            || self.step.is_some()
-            || self.thresholds.is_some()
-            || self.only.is_some()
-            || self.without.is_some()
-            || !self.prices.is_empty()
-            || self.starts.is_any()
-    }
-
     /// Writes the options over the target's defaults; the problem that they then describe.
     pub fn problem(&self, target: &mut Target) -> Result<Problem, Complaint> {
         choose_actions(target, self.actions.as_deref())?;
@@ -104,6 +89,7 @@ impl ProblemOptions {
         // A shallower tree than that of the file has room for fewer.
         target.nodes = self.nodes.or(target.nodes).map(|nodes| nodes.min(most));
         self.objective.choose(target)?;
+        check_objective(target)?;
         target.problem().map_err(|error| Complaint::input(error.to_string()))
     }
 

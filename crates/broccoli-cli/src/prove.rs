@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use broccoli_core::problem::Problem;
 use broccoli_core::search::{Outcome, Status, value};
 use broccoli_core::tree::Tree;
-use broccoli_export::json::{ResultJson, SystemJson};
+use broccoli_export::json::{ProblemJson, ResultJson, SystemJson};
 use broccoli_export::proof::{Proof, Verdict};
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
@@ -17,13 +17,15 @@ use crate::file::TreeFile;
 use crate::output;
 use crate::problem::ProblemOptions;
 use crate::running::{SearchError, Searched, Wanted};
+use crate::screen::note;
 use crate::searching::SearchOptions;
-use crate::target::{built_in, described, resolve};
+use crate::target::{adopt, built_in, described, resolve};
 
 /// Prove that a saved tree is optimal, or tell by how much it is not
 ///
-/// The tree comes from `broccoli solve --json`. A whole result holds its problem, and needs no more. For
-/// a tree alone, or to measure a tree by another problem, give TARGET and the options of that problem.
+/// The tree comes from `broccoli solve --json`. A whole result holds its problem, which options change; if its
+/// system is somebody's program, TARGET allows to run it. A tree alone is measured by the problem of TARGET and
+/// the options.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Prove {
@@ -31,7 +33,7 @@ pub struct Prove {
     #[arg(value_name = "TREE.json")]
     tree: PathBuf,
 
-    /// The environment, or a problem file [default: the file's environment, with the problem in it]
+    /// The environment, or a problem file [default: the file's environment]
     target: Option<String>,
 
     #[command(flatten)]
@@ -49,7 +51,8 @@ const EXAMPLES: &str = "\
 Examples:
   broccoli solve mountain-car --json > best.json
   broccoli prove best.json
-  broccoli prove best.json mountain-car --depth 3 --step 0.18,0.014
+  broccoli prove best.json --depth 3 --step 0.18,0.014
+  broccoli prove plant.json plant.toml
   broccoli prove best.json --time-limit 30s
 
 Exit codes:
@@ -103,21 +106,14 @@ impl Prove {
         }
     }
 
-    /// The problem: that of TARGET and the options, or else the one in the file.
+    /// The problem: the one in the file, or else that of TARGET, with the options over it.
     fn task(&self, file: TreeFile<'_>, saved: &Saved) -> Result<(Target, SystemJson, Problem), Complaint> {
-        match (&self.target, saved) {
-            (Some(target), _) => {
-                let (mut target, system) = resolve(target)?;
-                let problem = self.problem.problem(&mut target)?;
-                let system = described(system, &target);
-                Ok((target, system, problem))
-            }
-            (None, Saved::Tree(_)) => Err(file
-                .complaint("it holds a tree alone, which does not say what problem it is for")
-                .help("name the environment or problem file: broccoli prove TREE.json TARGET")),
-            (None, Saved::Result(_)) if self.problem.is_any() => {
-                Err(Complaint::input("options that describe a problem need TARGET")
-                    .help("without TARGET the problem is the one in the file"))
+        let (mut target, system) = match (&self.target, saved) {
+            (Some(target), _) => resolve(target)?,
+            (None, Saved::Tree(_)) => {
+                return Err(file
+                    .complaint("it holds a tree alone, which does not say what problem it is for")
+                    .help("name the environment or problem file: broccoli prove TREE.json TARGET"));
             }
             (None, Saved::Result(result)) => {
                 // A result may come from anybody; what it names is not run unless the user names it, too.
@@ -127,14 +123,40 @@ impl Prove {
                         .complaint(format!("its system is `{name}`, which is run only if you name it"))
                         .help("give the problem file: broccoli prove TREE.json PROBLEM.toml"));
                 };
-                let (target, system) =
-                    (target.map_err(|what| file.complaint(what))?, result.problem.system.clone());
-                let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
-                file.check_against(&problem, &target)?;
-                Ok((target, system, problem))
+                (target.map_err(|what| file.complaint(what))?, result.problem.system.clone())
+            }
+        };
+        if let Saved::Result(result) = saved {
+            pose(file, &result.problem, &mut target)?;
+            let (found_on, here) = (&result.problem.system, described(system.clone(), &target));
+            if *found_on != here {
+                let (found_on, here) = (found_on.name(), here.name());
+                note(format_args!("note: the tree was found on `{found_on}` and runs on `{here}`"));
             }
         }
+        let problem = self.problem.problem(&mut target)?;
+        file.check_against(&problem, &target)?;
+        let system = described(system, &target);
+        Ok((target, system, problem))
     }
+}
+
+/// Makes the problem of a result the target's, for options to change.
+fn pose(file: TreeFile<'_>, problem: &ProblemJson, target: &mut Target) -> Result<(), Complaint> {
+    adopt(target, problem).map_err(|what| file.complaint(what))?;
+    let posed = problem.to_problem().map_err(|error| file.complaint(error))?;
+    file.check_against(&posed, target)?;
+    target.set_objective(posed.objective()).map_err(|what| file.complaint(what))?;
+    for (dimension, posed) in target.dimensions.iter_mut().zip(posed.dimensions()) {
+        dimension.thresholds.clone_from(&posed.thresholds);
+        dimension.price = posed.price;
+    }
+    (target.initial, target.seeds) = (posed.initial_states().to_vec(), None);
+    target.weights = posed.weights().to_vec();
+    target.depth = posed.limits().depth();
+    // All that the depth allows is no limit, should the depth be changed.
+    target.nodes = Some(posed.limits().nodes()).filter(|nodes| *nodes < (1 << target.depth) - 1);
+    Ok(())
 }
 
 /// What the outcome of a search says about a tree of this value.

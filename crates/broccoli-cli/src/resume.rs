@@ -56,6 +56,7 @@ Exit codes: those of `broccoli solve`; 2 also if the file is not a checkpoint, o
 impl Resume {
     /// Runs the command.
     pub fn run(&self) -> Done {
+        self.answer.check()?;
         let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
         let named = self.target.as_deref();
         let target = of_saved(&about.problem, named, "resume", |what| file.complaint(what))?;

@@ -115,6 +115,7 @@ impl Solve {
         let (mut target, system) = resolve(&self.target)?;
         let problem = self.problem.problem(&mut target)?;
         let system = described(system, &target);
+        self.answer.check()?;
         let file = self.start.as_ref().map(|path| TreeFile { option: "--start", path });
         let start = match &file {
             Some(file) => Some(file.tree(&file.saved()?, &problem)?),

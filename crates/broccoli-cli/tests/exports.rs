@@ -56,6 +56,32 @@ fn a_tree_goes_round_through_export_and_simulate() {
 }
 
 #[test]
+fn whether_an_answer_can_be_written_is_known_before_the_search() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nowhere = folder.path().join("no/such/folder");
+    // The search itself would take longer than anybody waits.
+    let long = ["solve", "pendulum", "--depth", "6"];
+    for (option, path) in [("--save", &*nowhere), ("--report", &*nowhere), ("--save", folder.path())] {
+        let output = run(&[&long[..], &[option, text(path)]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains(&format!("{option} {path:?} cannot be written: ")), "{said}");
+    }
+    // What is there stays there, and nothing new is left behind.
+    let kept = folder.path().join("kept.json");
+    fs::write(&kept, "kept").expect("a file");
+    let new = folder.path().join("new.html");
+    let output =
+        run(&[&long[..], &["--save", text(&kept), "--report", text(&new), "--start", "nowhere.json"]]
+            .concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(fs::read(&kept).expect("a file"), b"kept");
+    let output = run(&["solve", "mountain-car", "--checkpoint", text(&nowhere), "--report", text(&new)]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(!new.exists() && fs::read(&kept).expect("a file") == b"kept");
+}
+
+#[test]
 fn what_cannot_be_exported() {
     let (folder, result) = saved();
     let infeasible = folder.path().join("infeasible.json");

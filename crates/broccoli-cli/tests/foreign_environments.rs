@@ -135,4 +135,16 @@ fn every_example_keeps_its_promises_and_can_be_simulated() {
     assert!(stderr(&output).contains("there is no environment"), "{}", stderr(&output));
     let output = run(&["prove", result, path, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+
+    // The problem is that of the result, whatever the file says of it, unless options say more.
+    let options = ["--depth", "1", "--horizon", "5000", "--initial", "-0.5,0", "--initial", "-0.6,0"];
+    let solved = run(&[&["solve", path, "--json"], &options[..]].concat());
+    fs::write(result, &solved.stdout).expect("a file");
+    let expected = json(&solved)["problem"].clone();
+    let proved = json(&run(&["prove", result, path, "--json"]));
+    assert_eq!((&proved["verdict"], &proved["best"]["problem"]), (&"optimal".into(), &expected));
+    let proved = run(&["prove", result, path, "--horizon", "4500"]);
+    let said = stdout(&proved);
+    let problem = "\nproblem  reach the goal in the fewest steps, within 4,500 steps; 2 initial states, depth 1, 1 node\n";
+    assert!(said.contains(problem), "{said}");
 }

@@ -193,13 +193,14 @@ fn proofs() {
     assert_snapshot!(
         [
             shown(&["prove", &path], 0),
-            shown(&["prove", &path, "mountain-car"], 5),
+            shown(&["prove", &path, "mountain-car"], 0),
+            shown(&["prove", &path, "mountain-car", "--step", "0.05,0.005"], 5),
             shown(&["prove", &path, "mountain-car", "--depth", "1"], 5),
             shown(&["prove", &leaf, "mountain-car", "--thresholds", "5"], 5),
             shown(&["prove", &leaf, "mountain-car", "--depth", "0"], 3),
             shown(&["prove", &path, "--query-limit", "110"], 4),
             shown(&["prove", &leaf], 2),
-            shown(&["prove", &path, "--depth", "1"], 2),
+            shown(&["prove", &path, "--depth", "1"], 5),
             shown(&["prove", "nowhere.json"], 2),
         ]
         .join("\n")

@@ -60,7 +60,7 @@ fn results_can_be_run_again_and_shown() {
 }
 
 const PROGRAM: &str = r#"
-import json, sys
+import json, sys, time
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "hello":
@@ -97,15 +97,135 @@ fn a_program_may_give_rewards() {
 
     let wrong = [
         ("-abs(x - 4.5)", "rewards = [-1, 0]\n", "according to the problem's bounds it is from -1 to 0"),
-        ("None", "", "gave no reward at step 1"),
+        ("None", "", "\"reward\" is missing, though its hello promised rewards"),
         ("float('nan')", "", "JSON has no NaN"),
+        (
+            "-time.time()",
+            "",
+            "it breaks the promise that the same actions give the same bits again: first: (-1) Running, reward -",
+        ),
     ];
+    // Whatever is wanted: a promise is a promise.
+    let folder = program("None", "");
+    let problem = folder.path().join("hill.toml");
+    let output = run(&["solve", problem.to_str().unwrap(), "--objective", "survive"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("\"reward\" is missing"), "{}", stderr(&output));
+
     for (reward, objective, expected) in wrong {
         let folder = program(reward, objective);
         let output = run(&["solve", folder.path().join("hill.toml").to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(1), "{reward}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{reward}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn check_compares_rewards_and_tells_their_bounds() {
+    let folder = program("-abs(x - 4.5)", "");
+    let problem = folder.path().join("hill.toml");
+    let arguments = ["check", problem.to_str().unwrap()];
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    assert!(stdout(&output).contains("\nrewards   seen from -9.5 to -0.5\n"), "{}", stdout(&output));
+    let object = json(&run(&[&arguments[..], &["--json"]].concat()));
+    assert_eq!(object["rewards"], json!([-9.5, -0.5]));
+
+    let folder = program("-time.time()", "");
+    let problem = folder.path().join("hill.toml");
+    let output = run(&["check", problem.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("BROKEN  the same actions give the same bits again"),
+        "{}",
+        stdout(&output)
+    );
+
+    // Thresholds come later.
+    let text = fs::read_to_string(problem).expect("the problem");
+    let bare = folder.path().join("bare.toml");
+    fs::write(&bare, text.replace("[predicates]\nx = { low = -6, high = 6, step = 1 }\n", ""))
+        .expect("written");
+    let output = run(&["check", bare.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("BROKEN"), "{}", stderr(&output));
+    let none = run(&["check", "thermostat"]);
+    assert!(!stdout(&none).contains("rewards  "), "{}", stdout(&none));
+}
+
+/// The files of `init --subprocess`, changed, and what `solve` says about them in one line.
+fn starter(changes: &[(&str, &str, &str)], flags: &[&str]) -> (Option<i32>, String) {
+    let folder = TempDir::new().expect("a folder");
+    let problem = folder.path().join("tank.toml");
+    let problem = problem.to_str().expect("a path");
+    assert_eq!(run(&["init", problem, "--subprocess"]).status.code(), Some(0));
+    for (file, old, new) in changes {
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).expect("the file");
+        assert!(text.contains(old), "{file} has no {old}");
+        fs::write(path, text.replace(old, new)).expect("written");
+    }
+    let output = run(&[&["solve", problem], flags].concat());
+    let words = format!("{} {}", stdout(&output), stderr(&output));
+    (output.status.code(), words.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" "))
+}
+
+const NO_VERDICT: (&str, &str, &str) = ("tank.toml", "\nsatisfied =", "\n# satisfied =");
+const REWARDS: [(&str, &str, &str); 2] = [
+    ("tank.py", "# rewards = True", "rewards = True"),
+    (
+        "tank.py",
+        "return self.reply([position + speed, speed])",
+        "return *self.reply([position + speed, speed]), -abs(position - 5)",
+    ),
+];
+
+#[test]
+fn the_starter_can_give_rewards_and_then_needs_no_verdict() {
+    let wanted = ("tank.toml", "kind = \"reach\"  ", "kind = \"return\"");
+    let short = ("tank.toml", "horizon = 1000", "horizon = 10");
+    let (code, said) = starter(&[&REWARDS[..], &[NO_VERDICT, wanted, short]].concat(), &["--depth", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Optimal: this tree has a return of at least -33.5 from all 2"), "{said}");
+
+    let (code, said) = starter(&[wanted], &[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("\"tank\" does not promise rewards: its hello needs \"rewards\": true"), "{said}");
+    let (code, said) = starter(&[], &["--objective", "return"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("error: \"tank\" does not promise rewards"), "{said}");
+}
+
+#[test]
+fn somebody_must_give_the_verdict_that_is_wanted() {
+    let survive = ("tank.toml", "kind = \"reach\"", "kind = \"survive\"");
+    let violated = ("tank.toml", "# violated =", "violated =");
+    let own = ("tank.py", "verdicts = False", "verdicts = True");
+    for (changes, expected) in [
+        (&[NO_VERDICT][..], Some("satisfied")),
+        (&[NO_VERDICT, violated], Some("satisfied")),
+        // With a condition in the file the verdicts of the program do not count.
+        (&[NO_VERDICT, violated, own], Some("satisfied")),
+        (&[survive], Some("violated")),
+        (&[survive, NO_VERDICT], Some("violated")),
+        (&[survive, NO_VERDICT, violated], None),
+        (&[survive, NO_VERDICT, own], None),
+    ] {
+        let (code, said) = starter(changes, &["--depth", "0", "--horizon", "5"]);
+        let Some(verdict) = expected else {
+            assert_eq!(code, Some(0), "{changes:?}: {said}");
+            continue;
+        };
+        assert_eq!(code, Some(2), "{changes:?}: {said}");
+        assert!(said.contains(&format!("nobody says when a run of \"tank\" is {verdict}")), "{said}");
+        assert!(said.contains(&format!("add {verdict} = \"…\" to [system]")), "{said}");
+    }
+    let (code, said) = starter(&[], &["--objective", "survive"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("nobody says when a run of \"tank\" is violated"), "{said}");
+    // Options come first.
+    let (code, said) = starter(&[survive], &["--objective", "reach"]);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]

@@ -46,6 +46,18 @@ pub struct Proof {
     pub best: ResultJson,
 }
 
+/// The problem that a tree is judged by, in one line.
+fn judged(problem: &Problem) -> String {
+    let (states, limits) = (problem.initial_states().len() as u64, problem.limits());
+    format!(
+        "{}; {}, depth {}, {}",
+        worth::wanted(problem),
+        counted(states, "initial state"),
+        limits.depth(),
+        counted(limits.nodes(), "node")
+    )
+}
+
 impl Proof {
     /// What `verdict` and the result of a search say about `tree`, which has this value.
     pub fn new(
@@ -92,6 +104,7 @@ impl Proof {
         let misfit =
             self.misfit.as_ref().map_or(String::new(), |why| format!(" This tree does not fit: {why}."));
         let mut text = format!("{}\n\n", wrapped(&format!("{verdict}{misfit}")));
+        text += &format!("problem  {}\n", judged(problem));
         text += &format!("tree     {}\n", worth(self.value, Some(self.size)));
         text += &format!("best     {}\n", worth(self.best.value, self.best.size));
         if self.verdict != Verdict::Optimal

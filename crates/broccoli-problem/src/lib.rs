@@ -30,7 +30,7 @@ mod target;
 
 pub use diagnosis::Diagnosis;
 pub use file::{ProblemFile, SearchOptions, SystemSource};
-pub use objective::{ObjectiveChoice, ObjectiveKind};
+pub use objective::{Lack, ObjectiveChoice, ObjectiveKind};
 pub use starter::{Kind, starter};
 pub use target::{FeatureError, Target, TargetDimension};
 

@@ -51,6 +51,47 @@ impl ObjectiveChoice {
     }
 }
 
+/// What a foreign system, with the conditions of its file, can say of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Says {
+    pub(crate) satisfied: bool,
+    pub(crate) violated: bool,
+    pub(crate) rewards: bool,
+    /// What it takes to promise rewards.
+    pub(crate) promise: &'static str,
+}
+
+/// What an objective needs and nobody gives.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lack {
+    /// A verdict.
+    #[error("nobody says when a run of {system:?} is {verdict}")]
+    Verdict {
+        /// What the system is called.
+        system: String,
+        /// Which verdict.
+        verdict: &'static str,
+    },
+    /// Rewards.
+    #[error("{system:?} does not promise rewards: {promise}")]
+    Rewards {
+        /// What the system is called.
+        system: String,
+        /// What it takes to promise them.
+        promise: &'static str,
+    },
+}
+
+impl Lack {
+    /// What to do about it, if the message does not say so.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Lack::Verdict { verdict, .. } => Some(format!("add {verdict} = \"…\" to [system]")),
+            Lack::Rewards { .. } => None,
+        }
+    }
+}
+
 impl Target {
     /// Sets what is wanted.
     ///
@@ -91,5 +132,19 @@ impl Target {
             self.weights.clone_from(weights);
         }
         self.set_objective(objective)
+    }
+    /// Checks that a foreign system, with the conditions of its file, says what the objective is about.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn check_objective(&self) -> Result<(), Lack> {
+        let Some(says) = self.says else { return Ok(()) };
+        let system = self.name.clone();
+        match self.objective {
+            Objective::Reach { .. } if !says.satisfied => Err(Lack::Verdict { system, verdict: "satisfied" }),
+            Objective::Survive { .. } if !says.violated => Err(Lack::Verdict { system, verdict: "violated" }),
+            Objective::Return(_) if !says.rewards => Err(Lack::Rewards { system, promise: says.promise }),
+            _ => Ok(()),
+        }
     }
 }

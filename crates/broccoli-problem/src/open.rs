@@ -10,6 +10,7 @@ use broccoli_expression::Condition;
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
 use crate::judged::Judged;
+use crate::objective::Says;
 use crate::starts::Starts;
 use crate::target::{FeatureError, Target};
 
@@ -49,23 +50,24 @@ impl ProblemFile {
                 let subprocess =
                     Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
                 let description = subprocess.description().clone();
-                self.judged(&description, Arc::new(subprocess))?
+                self.judged(&description, Arc::new(subprocess), "its hello needs \"rewards\": true")?
             }
             SystemSource::Plugin(path) => {
                 let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
                 let description = plugin.description().clone();
-                self.judged(&description, Arc::new(plugin))?
+                self.judged(&description, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?
             }
         };
         self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
         Ok(target)
     }
 
-    /// A foreign system with the file's conditions, if it has any.
+    /// A foreign system with the file's conditions, if it has any; `promise` is what it takes to promise rewards.
     fn judged(
         &self,
         description: &Description,
         factory: Arc<dyn SystemFactory>,
+        promise: &'static str,
     ) -> Result<Target, Diagnosis> {
         let condition = |placed: &Option<Placed<String>>| match placed {
             None => Ok(None),
@@ -76,22 +78,21 @@ impl ProblemFile {
             }
         };
         let (satisfied, violated) = (condition(&self.satisfied)?, condition(&self.violated)?);
-        if satisfied.is_none() && violated.is_none() {
-            if !description.verdicts {
-                let message =
-                    format!("nobody says when a run of {:?} is satisfied or violated", description.name);
-                let flaw =
-                    Flaw::new(self.system_place.clone(), message).label("this system gives no verdicts");
-                return Err(
-                    self.diagnosis(flaw.help("add satisfied = \"…\" or violated = \"…\" to [system]"))
-                );
-            }
-            return Ok(Target::foreign(description, factory));
+        // With any condition the file alone judges.
+        let own = satisfied.is_none() && violated.is_none();
+        let says = Says {
+            satisfied: satisfied.is_some() || own && description.verdicts,
+            violated: violated.is_some() || own && description.verdicts,
+            rewards: description.rewards,
+            promise,
+        };
+        if own {
+            return Ok(Target::foreign(description, says, factory));
         }
         let judged = move || -> Result<Box<dyn System>, SystemError> {
             Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
         };
-        Ok(Target::foreign(description, Arc::new(judged)))
+        Ok(Target::foreign(description, says, Arc::new(judged)))
     }
 
     /// Refuses a file without thresholds, unless its trees are to be leaves.

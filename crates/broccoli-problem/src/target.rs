@@ -14,6 +14,7 @@ use broccoli_expression::{Expression, ExpressionError};
 
 use crate::featured::Featured;
 use crate::file::SearchOptions;
+use crate::objective::Says;
 
 /// One dimension of the observation.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +76,8 @@ pub struct Target {
     /// The built-in environment, if it is one.
     environment: Option<&'static Environment>,
     noise: f64,
+    /// What a foreign system can say of a run.
+    pub(crate) says: Option<Says>,
     /// Makes the systems without the derived dimensions.
     plain: Arc<dyn SystemFactory>,
     /// The derived dimensions.
@@ -111,6 +114,7 @@ impl Target {
             factory: Arc::clone(&factory),
             environment: Some(environment),
             noise: 0.0,
+            says: None,
             plain: factory,
             features: Vec::new(),
         }
@@ -306,7 +310,7 @@ impl Target {
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
-    pub(crate) fn foreign(description: &Description, factory: Arc<dyn SystemFactory>) -> Self {
+    pub(crate) fn foreign(description: &Description, says: Says, factory: Arc<dyn SystemFactory>) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
             range: None,
@@ -331,6 +335,7 @@ impl Target {
             factory: Arc::clone(&factory),
             environment: None,
             noise: 0.0,
+            says: Some(says),
             plain: factory,
             features: Vec::new(),
         }

@@ -40,6 +40,7 @@ static const broccoli_system description = {
     .observation_count = 2,
     .action_count = 2,
     .initial_count = 1,
+    /* .flags = BROCCOLI_REWARDS, if step() also writes a reward, to observation[2]; for kind = "return" */
     .name = "@NAME@",
     .observation_names = observations,
     .action_names = actions,

@@ -11,6 +11,7 @@ class Cart:
     state = 2  # values of a state
     initial = 1  # values of an initial state
     verdicts = False  # the problem file says when a run is satisfied
+    # rewards = True  # for kind = "return": step then returns a reward, too, as the last value
 
     def reset(self, initial):
         return self.reply([initial[0], 0.0])

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     None,
+    /// Nothing, and there are rewards.
+    NoneWithRewards,
     /// The reset keeps something of the run before.
     Keeps,
     /// Every system is a little different.
@@ -20,6 +22,12 @@ enum Flaw {
     NaN,
     /// Every fifth answer is another.
     Random,
+    /// Every fifth reward is another.
+    RandomReward,
+    /// A reward is NaN after two actions to the right.
+    NaNReward,
+    /// The reward depends on what is not saved.
+    ForgetsReward,
 }
 
 /// A token on a line, with a hidden count of moves to the right that ends the run at 40.
@@ -42,13 +50,23 @@ impl Token {
             Flaw::Differs if self.moves == 4 => observation[0] += f64::from(self.number),
             _ => {}
         }
-        Ok(if self.moves >= 40 { Verdict::Satisfied } else { Verdict::Running }.into())
+        let reply = Reply::from(if self.moves >= 40 { Verdict::Satisfied } else { Verdict::Running });
+        Ok(match self.flaw {
+            Flaw::RandomReward => reply.with_reward(f64::from(u8::from(self.answers % 5 == 4))),
+            Flaw::NaNReward if self.moves == 2 => reply.with_reward(f64::NAN),
+            Flaw::ForgetsReward => reply.with_reward(f64::from(self.answers)),
+            Flaw::NoneWithRewards => reply.with_reward(-f64::from(self.moves)),
+            _ => reply,
+        })
     }
 }
 
 impl System for Token {
     fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
         self.cell = initial.values()[0];
+        if self.flaw == Flaw::ForgetsReward {
+            self.answers = 0;
+        }
         if self.flaw != Flaw::Keeps {
             self.moves = 0;
         }
@@ -101,6 +119,8 @@ fn a_good_system_passes_and_every_broken_promise_is_found_with_few_actions() {
     let report = checked(Flaw::None).unwrap();
     assert_eq!(report.sequences, (200, 200));
     assert!(report.steps > 10_000 && report.notes.is_empty(), "{report:?}");
+    assert_eq!(report.rewards, None);
+    assert_eq!(checked(Flaw::NoneWithRewards).unwrap().rewards, Some((-40.0, 0.0)));
     for (flaw, promise, actions) in [
         (Flaw::Keeps, Promise::Repeats, 6),
         (Flaw::Differs, Promise::Agrees, 4),
@@ -108,6 +128,9 @@ fn a_good_system_passes_and_every_broken_promise_is_found_with_few_actions() {
         (Flaw::Fails, Promise::Answers, 3),
         (Flaw::NaN, Promise::Numbers, 2),
         (Flaw::Random, Promise::Repeats, 1),
+        (Flaw::RandomReward, Promise::Repeats, 1),
+        (Flaw::NaNReward, Promise::Numbers, 2),
+        (Flaw::ForgetsReward, Promise::ComesBack, 2),
     ] {
         let broken = checked(flaw).unwrap_err();
         assert_eq!(broken.promise, promise, "{flaw:?}: {broken:?}");

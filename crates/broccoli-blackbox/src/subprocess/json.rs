@@ -194,8 +194,14 @@ fn store(replies: &mut Replies, index: usize, reply: ReplyJson) -> Result<(), Re
         (None, true) => return malformed("\"verdict\" is missing, though its hello promised verdicts"),
         (Some(_), false) => return malformed("it has a verdict, though its hello said it has none"),
     };
-    if reply.reward.is_some() && !replies.rewards() {
-        return malformed("it has a reward, though its hello did not promise any");
+    match reply.reward {
+        Some(_) if !replies.rewards() => {
+            return malformed("it has a reward, though its hello did not promise any");
+        }
+        None if replies.wants_reward() => {
+            return malformed("\"reward\" is missing, though its hello promised rewards");
+        }
+        _ => {}
     }
     let given = reply.state.unwrap_or_default();
     for (what, given, expected) in [

@@ -107,6 +107,8 @@ pub struct Replies {
     state: usize,
     judges: bool,
     has_rewards: bool,
+    /// Whether they answer a reset, which has no reward.
+    to_reset: bool,
     /// The verdict of every reply.
     pub verdicts: Vec<Verdict>,
     /// The reward of every reply that has one.
@@ -125,6 +127,7 @@ impl Replies {
             state,
             judges,
             has_rewards,
+            to_reset: false,
             verdicts: Vec::new(),
             rewards: Vec::new(),
             observations: Vec::new(),
@@ -132,14 +135,21 @@ impl Replies {
         }
     }
 
-    /// Makes room for `count` replies.
+    /// Makes room for `count` replies to steps.
     pub(super) fn expect(&mut self, count: usize) {
+        self.to_reset = false;
         self.verdicts.clear();
         self.verdicts.resize(count, Verdict::Running);
         self.rewards.clear();
         self.rewards.resize(count, None);
         self.observations.resize(count * self.dimensions, 0.0);
         self.states.resize(count * self.state, 0.0);
+    }
+
+    /// Makes room for the reply to a reset.
+    pub(super) fn expect_reset(&mut self) {
+        self.expect(1);
+        self.to_reset = true;
     }
 
     pub(super) fn dimensions(&self) -> usize {
@@ -160,6 +170,11 @@ impl Replies {
         self.has_rewards
     }
 
+    /// Whether each of the replies must have a reward.
+    pub(super) fn wants_reward(&self) -> bool {
+        self.has_rewards && !self.to_reset
+    }
+
     /// How many replies are expected, or were read.
     pub fn len(&self) -> usize {
         self.verdicts.len()
@@ -178,7 +193,7 @@ impl Replies {
         reward: Option<f64>,
     ) -> (&mut [f64], &mut [f64]) {
         self.verdicts[index] = verdict;
-        self.rewards[index] = reward;
+        self.rewards[index] = reward.filter(|_| !self.to_reset);
         (
             &mut self.observations[index * self.dimensions..][..self.dimensions],
             &mut self.states[index * self.state..][..self.state],

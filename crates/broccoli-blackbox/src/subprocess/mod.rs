@@ -232,7 +232,10 @@ impl Process {
 
     /// Asks for some replies, which are then in `self.replies`.
     fn ask(&mut self, request: Request<'_>, count: usize) -> Result<(), SystemError> {
-        self.replies.expect(count);
+        match request {
+            Request::Reset(_) => self.replies.expect_reset(),
+            _ => self.replies.expect(count),
+        }
         let (format, mut replies) =
             (self.format, std::mem::replace(&mut self.replies, Replies::new(0, 0, false, false)));
         let read = self.exchange(request, |message| format.read_replies(message, &mut replies));

@@ -85,6 +85,17 @@ fn rewards_are_read_if_they_were_promised() {
     let words = [-0.5f64, 1.0].map(f64::to_bits);
     binary::read_replies(&frame(129, &[0, words[0], words[1]]), &mut read).unwrap();
     assert_eq!((&read.rewards[..], &read.observations[..]), (&[Some(-0.5)][..], &[1.0][..]));
+    let without = br#"{"observation":[1],"verdict":"running"}"#;
+    let missing =
+        Err(Refusal::Malformed("\"reward\" is missing, though its hello promised rewards".to_owned()));
+    assert_eq!(json::read_replies(without, &mut with()), missing);
+    // The reply to a reset needs none, and what a frame has in its place does not count.
+    let mut read = with();
+    read.expect_reset();
+    json::read_replies(without, &mut read).unwrap();
+    assert_eq!(read.rewards, [None]);
+    binary::read_replies(&frame(129, &[0, words[0], words[1]]), &mut read).unwrap();
+    assert_eq!(read.rewards, [None]);
     let unasked = br#"{"observation":[1,2],"verdict":"running","state":[3],"reward":1}"#;
     assert!(matches!(json::read_replies(unasked, &mut replies(1)), Err(Refusal::Malformed(_))));
 }

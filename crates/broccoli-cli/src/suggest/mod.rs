@@ -18,6 +18,7 @@ use self::look::{Seen, SeenDimension, look};
 use crate::Done;
 use crate::complaint::Complaint;
 use crate::numbers::whole;
+use crate::objective::check_objective;
 use crate::output;
 use crate::problem::{choose_actions, choose_noise};
 use crate::starts::Starts;
@@ -116,6 +117,7 @@ impl Suggest {
     /// Runs the command.
     pub fn run(&self) -> Done {
         let (mut target, _) = resolve_by(&self.target, ProblemFile::open_without_predicates)?;
+        check_objective(&target)?;
         choose_actions(&mut target, self.actions.as_deref())?;
         choose_noise(&mut target, self.noise)?;
         if let Some(states) = self.starts.states(&target)? {
