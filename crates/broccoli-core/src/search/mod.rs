@@ -239,7 +239,7 @@ impl<'a> Search<'a> {
     /// Ends the search as soon as the best tree is proved to be within `gap` of the optimum, where
     /// gap = |value - bound| / max(|value|, 1); 0.05 is 5 %. [`Engine::Exhaustive`] takes no notice.
     pub fn gap(mut self, gap: f64) -> Self {
-        self.gap = gap.max(0.0).min(f64::MAX); // NaN, too, becomes 0
+        self.gap = if gap > 0.0 { gap.min(f64::MAX) } else { 0.0 }; // NaN, too, becomes 0
         self
     }
 
