@@ -282,8 +282,8 @@ impl RunOptions {
             Ok(Outcome { status: Status::Infeasible, statistics, .. })
                 if problem.initial_states().len() > 1 =>
             {
-                // Some more than the search took, but not less than is soon done.
-                let queries = statistics.queries.saturating_mul(2).max(10_000);
+                // One state alone can take as many as the search. Some more, but not less than is soon done.
+                let queries = statistics.queries.saturating_add(statistics.queries / 2).max(10_000);
                 Some(explain(problem, &factory, queries, Some(stopper)))
             }
             _ => None,
