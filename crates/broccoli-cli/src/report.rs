@@ -16,8 +16,9 @@ use crate::complaint::Complaint;
 use crate::environments::find;
 use crate::file::TreeFile;
 use crate::output;
+use crate::screen::note;
 use crate::simulate::run_quietly;
-use crate::target::built_in;
+use crate::target::{built_in, of_saved};
 
 /// Fresh initial states are sampled with this seed, which no default uses.
 pub const FRESH_SEED: u64 = 20_250_607;
@@ -38,6 +39,10 @@ pub struct Report {
     #[arg(value_name = "RESULT.json")]
     result: PathBuf,
 
+    /// The problem file of a system of your own, which is run only if you name it
+    #[arg(value_name = "TARGET")]
+    target: Option<String>,
+
     /// The file to write; - writes to standard output
     #[arg(long, short, value_name = "FILE.html")]
     output: PathBuf,
@@ -47,6 +52,7 @@ const EXAMPLES: &str = "\
 Examples:
   broccoli solve mountain-car --samples 5 --save best.json
   broccoli report best.json -o report.html
+  broccoli report best.json plant.toml -o report.html
   broccoli solve mountain-car --report report.html";
 
 impl Report {
@@ -55,12 +61,21 @@ impl Report {
         let file = TreeFile { option: "RESULT.json", path: &self.result };
         file.check_apart("--output", &self.output)?;
         let result = file.result()?;
-        // A program that only a file names is never run.
-        let target = match built_in(&result.problem) {
-            Some(Err(what)) if find(&result.problem.system.name()).is_ok() => {
-                return Err(file.complaint(what));
+        let name = result.problem.system.name();
+        let target = match (&self.target, built_in(&result.problem)) {
+            (Some(named), _) => {
+                Some(of_saved(&result.problem, Some(named), "report", |what| file.complaint(what))?)
             }
-            target => target.and_then(Result::ok),
+            (None, Some(Err(what))) if find(&name).is_ok() => return Err(file.complaint(what)),
+            (None, Some(Ok(target))) => Some(target),
+            // A program that only a file names is never run.
+            (None, _) => {
+                note(format_args!(
+                    "note: `{name}` is run only if you name it, so the report shows no traces"
+                ));
+                note(format_args!("      with them: broccoli report RESULT.json PROBLEM.toml -o FILE.html"));
+                None
+            }
         };
         let html = html(&result, target.as_ref()).map_err(|what| file.complaint(what))?;
         output::write("--output", &self.output, html.as_bytes())?;

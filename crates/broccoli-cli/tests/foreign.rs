@@ -259,3 +259,23 @@ fn suggest_fails_like_solve() {
     let output = broccoli(&folder("quits", 0), "suggest", &[]);
     assert_eq!(output.status.code(), Some(2), "as solve and check");
 }
+
+/// The program that a result names is run for a report only if the user names it, too.
+#[test]
+fn a_report_runs_what_is_named() {
+    let folder = folder("good", 0);
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path in UTF-8").to_owned();
+    let (saved, page) = (path("best.json"), path("report.html"));
+    broccoli(&folder, "solve", &["--save", &saved]);
+    let report = |more: &[&str]| {
+        let output = run(&[&["report", &saved], more, &["-o", &page]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        (stderr(&output), fs::read_to_string(&page).expect("the report"))
+    };
+    let (said, html) = report(&[]);
+    assert!(said.contains("is run only if you name it, so the report shows no traces"), "{said}");
+    assert!(html.contains("no traces are shown"));
+    let (said, html) = report(&[&path("token.toml")]);
+    assert_eq!(said, "");
+    assert!(!html.contains("no traces are shown"));
+}
