@@ -114,7 +114,7 @@ impl Report<'_> {
             if stride > 1 {
                 notes.push(format!(
                     "To keep this file small, traces are drawn with every {} state or more often, of {} in all; \
-                     the trace that decides the value is drawn in full where it has at most 20,000 states. Counts \
+                     the worst trace is drawn in full where it has at most 20,000 states. Counts \
                      and intervals are of all states.",
                     ordinal(stride),
                     grouped(observed.state_count)

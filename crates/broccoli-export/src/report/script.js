@@ -175,7 +175,7 @@
   };
   observed.traces.forEach((run, i) => {
     const value = run.value === null ? run.end : number(run.value);
-    const worst = i === observed.deciding && observed.traces.length > 1 ? ", decides" : "";
+    const worst = i === observed.deciding && observed.traces.length > 1 ? ", the worst" : "";
     byId("trace").append(option(i, `${run.initial}: ${initial(i)} (${value}${worst})`));
   });
   byId("trace").value = chosen.trace;
