@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -71,7 +71,7 @@ class Problem:
         verdict: Callable[..., Any] | None = None,
         prices: Mapping[str, float] | None = None,
         over: Over | None = None,
-        weights: Sequence[float] | None = None,
+        weights: Collection[float] | None = None,
         share: float | None = None,
         discount: float | None = None,
         minimise: bool | None = None,
@@ -395,7 +395,7 @@ def synthesize(
     verdict: Callable[..., Any] | None = None,
     prices: Mapping[str, float] | None = None,
     over: Over | None = None,
-    weights: Sequence[float] | None = None,
+    weights: Collection[float] | None = None,
     share: float | None = None,
     discount: float | None = None,
     minimise: bool | None = None,
@@ -531,14 +531,15 @@ def _file(what: str, path: str | os.PathLike[str]) -> Path:
 
 
 def _across(
-    over: str | None, weights: Sequence[float] | None, share: float | None
+    over: str | None, weights: Collection[float] | None, share: float | None
 ) -> tuple[str, float, list[float]]:
     """Return how initial states count: in a word, the share of them, and their weights."""
     if sum(given is not None for given in (over, weights, share)) > 1:
         msg = "give one of over, weights and share"
         raise ValueError(msg)
     word = "weights" if weights is not None else "share" if share is not None else over or "worst"
-    return word, 1.0 if share is None else float(share), [] if weights is None else [float(weight) for weight in weights]
+    each = [] if weights is None else [float(weight) for weight in weights]
+    return word, 1.0 if share is None else float(share), each
 
 
 def _at_least(least: int, name: str, number: int) -> int:
