@@ -144,7 +144,7 @@ class Evaluation(NamedTuple):
     """What a policy is worth."""
 
     value: float | None
-    """Its value in steps; `None` if a run does not reach the goal."""
+    """Its value; `None` if it has none, because a run does not reach the goal."""
     queries: int
     """The steps that it took to find out."""
 

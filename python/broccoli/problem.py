@@ -327,7 +327,7 @@ class Problem:
 
         It may be beyond the limits of the problem. Each run ends after `horizon` steps, if that is less than
         the problem's, or when it no longer matters: after a run that fails, or when it has survived as long
-        as the worst one before it.
+        as the worst one before it. For returns, means, sums and shares every run is whole.
 
         >>> car = Problem("mountain-car")
         >>> car.evaluate(car.tree(("velocity", 0, "right", "left")))

@@ -14,8 +14,8 @@ use broccoli_export::json::{ProblemJson, SystemJson};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::blackbox::BlackBox;
 use crate::problem::{ProblemData, chosen, wrong};
-use crate::search::BlackBox;
 use crate::tree::Tree;
 
 /// The memory that a certificate may take: some, and more the larger the file is.

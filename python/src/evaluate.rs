@@ -1,12 +1,13 @@
-//! What a tree is worth: trees as nested tuples, and their value with the queries that took.
+//! Trees as nested tuples, their traces, and what they are worth.
 
 use broccoli_core::problem::{Instance, Problem, RunError, SystemFactory, Verdict};
-use broccoli_core::tree::Tree as CoreTree;
+use broccoli_core::tree::{End, Trace, Tree as CoreTree};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use crate::blackbox::{BlackBox, FailureData};
+use crate::number::Number;
 use crate::problem::{ProblemData, wrong};
-use crate::search::{BlackBox, FailureData};
 use crate::tree::Tree;
 
 /// A tree nested deeper than this is refused.
@@ -15,7 +16,7 @@ const MOST_LEVELS: usize = 128;
 /// The value of a tree, if it has one, and what that took.
 #[derive(IntoPyObject)]
 pub struct EvaluationData {
-    value: Option<u64>,
+    value: Option<Number>,
     queries: u64,
     failure: Option<FailureData>,
 }
@@ -82,16 +83,22 @@ pub fn evaluate(
 ) -> PyResult<EvaluationData> {
     let core = problem.core();
     tree.check_for(core)?;
-    if !core.objective().is_plain() {
-        return Err(wrong(
-            "only the objectives reach and survive, from the worst initial state, can be evaluated",
-        ));
+    let is_plain = core.objective().is_plain();
+    if horizon.is_some() && !is_plain {
+        return Err(wrong("horizon: only for reach and survive, from the worst initial state"));
     }
     let black_box = BlackBox::of(system, core)?;
     let factory = black_box.factory();
     let mut queries = 0;
-    match py.detach(|| value(core, factory, tree.core(), horizon, &mut queries)) {
-        Ok(value) => Ok(EvaluationData { value, queries, failure: None }),
+    let evaluated = py.detach(|| match is_plain {
+        true => value(core, factory, tree.core(), horizon, &mut queries),
+        false => overall(core, factory, tree.core(), &mut queries),
+    });
+    match evaluated {
+        Ok(value) => {
+            let value = value.and_then(|value| Number::of(core.objective(), value));
+            Ok(EvaluationData { value, queries, failure: None })
+        }
         Err(error) => {
             Ok(EvaluationData { value: None, queries, failure: Some(black_box.failure(py, &error)) })
         }
@@ -126,4 +133,73 @@ fn value(
         }
     }
     Ok(Some(worst))
+}
+
+/// The value over all initial states, from whole traces.
+fn overall(
+    problem: &Problem,
+    factory: &dyn SystemFactory,
+    tree: &CoreTree,
+    queries: &mut u64,
+) -> Result<Option<u64>, RunError> {
+    let mut values = Vec::new();
+    for initial in 0..problem.initial_states().len() {
+        let trace = Trace::run(problem, factory, tree, initial)?;
+        *queries += trace.states.iter().filter(|state| state.action.is_some()).count() as u64;
+        values.push(trace.value(problem.objective()));
+    }
+    Ok(problem.overall(&values))
+}
+
+/// The trace of a tree from one initial state: observations, actions, and what ended it.
+#[derive(IntoPyObject)]
+pub struct TraceData {
+    observations: Vec<Vec<f64>>,
+    actions: Vec<usize>,
+    end: &'static str,
+    value: Option<Number>,
+    failure: Option<FailureData>,
+}
+
+/// Runs a tree from the initial state with this index.
+#[pyfunction]
+pub fn trace(
+    py: Python<'_>,
+    problem: &ProblemData,
+    system: &Bound<'_, PyAny>,
+    tree: &Tree,
+    initial: usize,
+) -> PyResult<TraceData> {
+    let core = problem.core();
+    if initial >= core.initial_states().len() {
+        let count = core.initial_states().len();
+        return Err(wrong(format_args!(
+            "there is no initial state {initial}: there are {count}, counted from 0"
+        )));
+    }
+    tree.check_for(core)?;
+    let black_box = BlackBox::of(system, core)?;
+    let factory = black_box.factory();
+    match py.detach(|| Trace::run(core, factory, tree.core(), initial)) {
+        Err(error) => Ok(TraceData {
+            observations: Vec::new(),
+            actions: Vec::new(),
+            end: "error",
+            value: None,
+            failure: Some(black_box.failure(py, &error)),
+        }),
+        Ok(trace) => Ok(TraceData {
+            value: trace
+                .value(core.objective())
+                .map(|value| Number::of_trace(core.objective(), value, trace.total)),
+            actions: trace.states.iter().filter_map(|step| step.action).collect(),
+            end: match trace.end {
+                End::Satisfied => "satisfied",
+                End::Violated => "violated",
+                End::Horizon => "horizon",
+            },
+            observations: trace.states.into_iter().map(|step| step.observation).collect(),
+            failure: None,
+        }),
+    }
 }

@@ -7,8 +7,10 @@
 
 mod arrays;
 mod batch;
+mod blackbox;
 mod certificate;
 mod checkpoint;
+mod clock;
 mod evaluate;
 mod number;
 mod problem;
@@ -16,6 +18,7 @@ mod search;
 mod state;
 mod system;
 mod tree;
+mod watch;
 
 /// The module `broccoli._broccoli`.
 #[pyo3::pymodule]
@@ -23,11 +26,13 @@ mod _broccoli {
     #[pymodule_export]
     use super::certificate::verify;
     #[pymodule_export]
-    use super::evaluate::{evaluate, tree};
+    use super::clock::Stopper;
+    #[pymodule_export]
+    use super::evaluate::{evaluate, trace, tree};
     #[pymodule_export]
     use super::problem::{ProblemData, environment, environments, sample, thresholds};
     #[pymodule_export]
-    use super::search::{Stopper, explain, search, trace};
+    use super::search::{explain, search};
     #[pymodule_export]
     use super::system::PythonSystem;
     #[pymodule_export]

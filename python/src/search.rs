@@ -1,146 +1,26 @@
 //! Runs a search without the interpreter's lock, and hands its outcome over.
 
-use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use broccoli_core::problem::{Problem, RunError, SystemFactory};
+use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{
-    Engine, Event, Failure, FrontPart, Observer, Optima, Outcome, Search, Solution, Statistics, Status, Stop,
-    StopReason, explain as blame,
+    Engine, Failure, FrontPart, Optima, Outcome, Search, Solution, Statistics, Status, explain as blame,
 };
-use broccoli_core::tree::{End, Trace};
-use broccoli_environments::Variant;
 use broccoli_export::choices::More;
 use broccoli_export::json::StatusJson;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
-use crate::batch::Batched;
+use crate::blackbox::{BlackBox, FailureData};
 use crate::certificate::{Certificate, described};
 use crate::checkpoint::File;
+use crate::clock::{Clock, Stopper};
 use crate::number::Number;
-use crate::problem::{ProblemData, chosen, wrong};
-use crate::system::PythonSystem;
+use crate::problem::{ProblemData, wrong};
 use crate::tree::Tree;
-
-/// How often signals are looked for, and progress is told.
-const OFTEN: Duration = Duration::from_millis(50);
-
-/// Ends a search from outside.
-#[pyclass(frozen, module = "broccoli._broccoli")]
-#[derive(Default)]
-pub struct Stopper {
-    interrupted: AtomicBool,
-}
-
-#[pymethods]
-impl Stopper {
-    #[new]
-    fn new() -> Self {
-        Stopper::default()
-    }
-
-    fn stop(&self) {
-        self.interrupted.store(true, Relaxed);
-    }
-}
-
-/// A black box: a built-in environment, or one in Python.
-pub enum BlackBox<'a> {
-    Environment(Variant),
-    Python(&'a PythonSystem),
-}
-
-impl<'a> BlackBox<'a> {
-    /// The system of a problem; the problem names the actions that a built-in environment is to have.
-    pub fn of(system: &'a Bound<'_, PyAny>, problem: &Problem) -> PyResult<Self> {
-        if let Ok(name) = system.cast::<PyString>() {
-            let actions: Vec<&str> = problem.actions().iter().map(|a| a.name.as_str()).collect();
-            let variant = chosen(&name.to_string_lossy(), &actions)?;
-            let variant = variant.with_rewards(problem.objective().wants_rewards()).map_err(wrong)?;
-            return Ok(BlackBox::Environment(variant));
-        }
-        match system.cast::<PythonSystem>() {
-            Ok(system) => Ok(BlackBox::Python(system.get())),
-            Err(_) => Err(PyTypeError::new_err("a system is the name of an environment or a PythonSystem")),
-        }
-    }
-
-    pub fn factory(&self) -> &dyn SystemFactory {
-        match self {
-            BlackBox::Environment(environment) => environment,
-            BlackBox::Python(system) => *system,
-        }
-    }
-
-    /// The same in batches of up to so many steps, if it makes many steps at a time.
-    fn batched(&self, rows: NonZeroUsize) -> Option<Batched<'a>> {
-        match *self {
-            BlackBox::Python(system) if system.is_batch() => Some(Batched { system, rows }),
-            _ => None,
-        }
-    }
-
-    /// Whether a query takes so long that there is time to look at the clock.
-    fn is_slow(&self) -> bool {
-        matches!(self, BlackBox::Python(system) if !system.is_batch())
-    }
-
-    /// The exception that the user's system has raised, if any.
-    pub fn take_raised(&self) -> Option<PyErr> {
-        match self {
-            BlackBox::Python(system) => system.take_raised().map(|raised| raised.error),
-            BlackBox::Environment(_) => None,
-        }
-    }
-
-    /// The failure, with the user's exception if there was one.
-    pub fn failure(&self, py: Python<'_>, error: &RunError) -> FailureData {
-        let raised = match self {
-            BlackBox::Python(system) => system.take_raised(),
-            BlackBox::Environment(_) => None,
-        };
-        let (initial, step) = match *error {
-            RunError::Reset { initial, .. } => (Some(initial), Some(0)),
-            RunError::Step { initial, step, .. }
-            | RunError::ComeBack { initial, step, .. }
-            | RunError::NaN { initial, step, .. }
-            | RunError::Reward { initial, step, .. } => (Some(initial), Some(step)),
-            RunError::NotDeterministic { initial, .. } => (Some(initial), None),
-            _ => (None, None),
-        };
-        let message = error.to_string();
-        match raised {
-            Some(raised) => FailureData {
-                exception: Some(raised.error.into_value(py).into_any()),
-                message,
-                initial,
-                step,
-                state: raised.state,
-                actions: raised.actions,
-            },
-            None => FailureData { exception: None, message, initial, step, state: None, actions: Vec::new() },
-        }
-    }
-}
-
-/// Why a system failed, and where.
-#[derive(IntoPyObject)]
-pub struct FailureData {
-    exception: Option<Py<PyAny>>,
-    message: String,
-    initial: Option<usize>,
-    step: Option<u64>,
-    state: Option<Py<PyAny>>,
-    actions: Vec<Py<PyAny>>,
-}
+use crate::watch::Watch;
 
 /// How to search, and when to stop.
 #[derive(FromPyObject)]
@@ -381,59 +261,6 @@ fn part_data(part: &FrontPart, problem: &Arc<Problem>) -> PartData {
     }
 }
 
-/// The trace of a tree from one initial state: observations, actions, and what ended it.
-#[derive(IntoPyObject)]
-pub struct TraceData {
-    observations: Vec<Vec<f64>>,
-    actions: Vec<usize>,
-    end: &'static str,
-    value: Option<Number>,
-    failure: Option<FailureData>,
-}
-
-/// Runs a tree from the initial state with this index.
-#[pyfunction]
-pub fn trace(
-    py: Python<'_>,
-    problem: &ProblemData,
-    system: &Bound<'_, PyAny>,
-    tree: &Tree,
-    initial: usize,
-) -> PyResult<TraceData> {
-    let core = problem.core();
-    if initial >= core.initial_states().len() {
-        let count = core.initial_states().len();
-        return Err(wrong(format_args!(
-            "there is no initial state {initial}: there are {count}, counted from 0"
-        )));
-    }
-    tree.check_for(core)?;
-    let black_box = BlackBox::of(system, core)?;
-    let factory = black_box.factory();
-    match py.detach(|| Trace::run(core, factory, tree.core(), initial)) {
-        Err(error) => Ok(TraceData {
-            observations: Vec::new(),
-            actions: Vec::new(),
-            end: "error",
-            value: None,
-            failure: Some(black_box.failure(py, &error)),
-        }),
-        Ok(trace) => Ok(TraceData {
-            value: trace
-                .value(core.objective())
-                .map(|value| Number::of_trace(core.objective(), value, trace.total)),
-            actions: trace.states.iter().filter_map(|step| step.action).collect(),
-            end: match trace.end {
-                End::Satisfied => "satisfied",
-                End::Violated => "violated",
-                End::Horizon => "horizon",
-            },
-            observations: trace.states.into_iter().map(|step| step.observation).collect(),
-            failure: None,
-        }),
-    }
-}
-
 /// Which initial states are to blame if no tree exists: alone, together, and whether that was cut short.
 #[pyfunction]
 pub fn explain(
@@ -451,158 +278,5 @@ pub fn explain(
     match clock.take_raised() {
         Some(error) => Err(error),
         None => Ok((chosen.alone, chosen.together, chosen.is_cut_short)),
-    }
-}
-
-/// Says when to stop: the time is up, somebody asked for it, or Python has a signal for us.
-struct Clock<'a> {
-    stopper: &'a Stopper,
-    started: Instant,
-    limit: Option<Duration>,
-    /// Only every so many queries is there time to look at the clock.
-    every: u32,
-    /// The thread that waits for the search, the only one that Python gives signals to.
-    caller: ThreadId,
-    /// When signals are looked for next, in milliseconds from the start.
-    next: AtomicU64,
-    /// What a signal handler or a callback raised.
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl<'a> Clock<'a> {
-    fn new(stopper: &'a Stopper, limit: Option<Duration>, is_python: bool) -> Self {
-        Clock {
-            stopper,
-            started: Instant::now(),
-            limit,
-            every: if is_python { 1 } else { 1024 },
-            caller: std::thread::current().id(),
-            next: AtomicU64::new(0),
-            raised: Mutex::default(),
-        }
-    }
-
-    /// Stops, and keeps an exception to be raised at the end. Ctrl-C is a reason to stop and no more.
-    fn stop_with(&self, py: Python<'_>, error: PyErr) {
-        self.stopper.stop();
-        if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
-            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        }
-    }
-
-    /// Lets Python handle signals, if it is time again.
-    fn look_for_signals(&self) {
-        let now = self.started.elapsed().as_millis() as u64;
-        if now < self.next.load(Relaxed) || std::thread::current().id() != self.caller {
-            return;
-        }
-        self.next.store(now + OFTEN.as_millis() as u64, Relaxed);
-        Python::attach(|py| {
-            if let Err(error) = py.check_signals() {
-                self.stop_with(py, error);
-            }
-        });
-    }
-
-    fn take_raised(&self) -> Option<PyErr> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-thread_local! {
-    /// Counts the queries of this thread.
-    static QUERIES: Cell<u32> = const { Cell::new(0) };
-}
-
-impl Stop for Clock<'_> {
-    #[inline]
-    fn reason(&self) -> Option<StopReason> {
-        if self.stopper.interrupted.load(Relaxed) {
-            return Some(StopReason::Interrupted);
-        }
-        if !QUERIES.replace(QUERIES.get().wrapping_add(1)).is_multiple_of(self.every) {
-            return None;
-        }
-        self.look_for_signals();
-        self.limit.filter(|&limit| self.started.elapsed() >= limit).map(|_| StopReason::TimeLimit)
-    }
-}
-
-/// Tells Python what happens, and keeps the history.
-struct Watch<'a> {
-    problem: &'a ProblemData,
-    clock: &'a Clock<'a>,
-    on_event: Option<Py<PyAny>>,
-    told: Instant,
-    queries: u64,
-    value: Option<u64>,
-    size: Option<u64>,
-    bound: Option<u64>,
-    /// Queries, seconds, value and bound whenever one of the latter changed.
-    history: Vec<(u64, f64, Option<Number>, Option<Number>)>,
-}
-
-impl<'a> Watch<'a> {
-    fn new(problem: &'a ProblemData, clock: &'a Clock<'a>, on_event: Option<Py<PyAny>>) -> Self {
-        let told = Instant::now();
-        let bound = Some(problem.core().perfect());
-        Watch {
-            problem,
-            clock,
-            on_event,
-            told,
-            queries: 0,
-            value: None,
-            size: None,
-            bound,
-            history: Vec::new(),
-        }
-    }
-
-    fn number(&self, value: Option<u64>) -> Option<Number> {
-        value.and_then(|value| Number::of(self.problem.core().objective(), value))
-    }
-
-    fn remember(&mut self) {
-        let seconds = self.clock.started.elapsed().as_secs_f64();
-        self.history.push((self.queries, seconds, self.number(self.value), self.number(self.bound)));
-    }
-
-    fn tell(&mut self, tree: Option<Tree>) {
-        let Some(on_event) = &self.on_event else { return };
-        self.told = Instant::now();
-        Python::attach(|py| {
-            let event = (self.queries, self.number(self.value), self.size, self.number(self.bound), tree);
-            if let Err(error) = on_event.bind(py).call1(event) {
-                self.clock.stop_with(py, error);
-            }
-        });
-    }
-}
-
-impl Observer for Watch<'_> {
-    fn notify(&mut self, event: Event<'_>) {
-        match event {
-            Event::Improved(improvement) => {
-                (self.value, self.size) = (Some(improvement.value), Some(improvement.size));
-                self.remember();
-                if self.on_event.is_some() {
-                    let tree = Tree::of(improvement.tree(), self.problem.core());
-                    self.tell(Some(tree));
-                }
-            }
-            Event::Bound(bound) => {
-                self.bound = Some(bound);
-                self.remember();
-            }
-            Event::Considered(statistics) => {
-                self.queries = statistics.queries;
-                self.clock.look_for_signals();
-                if self.on_event.is_some() && self.told.elapsed() >= OFTEN {
-                    self.tell(None);
-                }
-            }
-            _ => {}
-        }
     }
 }

@@ -58,6 +58,11 @@ def test_rewards_of_a_system_in_python(system: Any) -> None:
     assert broccoli.synthesize(system, **HILL).value == BEST
     assert broccoli.synthesize(system, weights=np.array([0, 2]), **HILL).value == 2 * OTHER
     assert isinstance(outcome.value, float)
+    assert outcome.policy is not None
+    problem = broccoli.Problem(system, over="sum", **HILL)
+    assert problem.evaluate(outcome.policy) == (outcome.value, 16)
+    with pytest.raises(ValueError, match="horizon: only for reach and survive"):
+        problem.evaluate(outcome.policy, horizon=3)
 
 
 def test_a_mean_is_that_of_the_traces() -> None:
@@ -79,7 +84,6 @@ def test_built_in_environments_have_the_rewards_of_gymnasium() -> None:
 
 def test_gymnasium_gives_rewards() -> None:
     """One for every step, so that a return is a number of steps."""
-    pytest.importorskip("gymnasium")
     outcome = broccoli.synthesize(
         "CartPole-v1", thresholds=5, seeds=range(3), objective="return", over="mean", depth=1, rewards=(1, 1)
     )
