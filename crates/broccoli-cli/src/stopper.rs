@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use broccoli_core::search::{Stop, StopReason};
 
@@ -17,6 +17,8 @@ const TIME_IS_UP: u8 = 1;
 const OUT_OF_MEMORY: u8 = 2;
 const INTERRUPTED: u8 = 3;
 
+/// What comes sooner after a signal is the same one.
+const SAME_SIGNAL: Duration = Duration::from_millis(100);
 /// How often to look at the memory.
 const MEMORY_LOOK: Duration = Duration::from_millis(20);
 
@@ -33,11 +35,17 @@ impl Stopper {
     pub fn new(time: Option<Duration>, memory: Option<usize>) -> Result<Self, Complaint> {
         let flag = Arc::new(AtomicU8::new(GO_ON));
         let interrupted = Arc::clone(&flag);
+        let mut first: Option<Instant> = None;
         ctrlc::set_handler(move || {
             if interrupted.swap(INTERRUPTED, Relaxed) == INTERRUPTED {
+                // `timeout` sends its signal twice at once, to the process and to its group.
+                if first.is_some_and(|first| first.elapsed() < SAME_SIGNAL) {
+                    return;
+                }
                 screen::clear();
                 std::process::exit(SIGNALLED);
             }
+            first = Some(Instant::now());
             note(format_args!("stopping; once more to end at once"));
         })
         .map_err(|error| Complaint::other(format!("cannot listen for signals: {error}")))?;

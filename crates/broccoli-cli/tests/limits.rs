@@ -132,6 +132,19 @@ mod signals {
         }
     }
 
+    /// `timeout` sends a signal to its command and, at the same time, to the command's group.
+    #[test]
+    fn a_signal_that_comes_twice_at_once_is_one() {
+        let child = start(&with(&[]));
+        let pid = child.id().to_string();
+        let status = Command::new("kill").args(["-TERM", &pid, &pid]).status();
+        assert!(status.expect("there is kill").success());
+        let (code, text) = end(child);
+        assert_eq!(code, Some(4), "{text}");
+        let object: serde_json::Value = serde_json::from_str(&text).expect("a whole object");
+        assert_eq!(object["stopped_by"], "interrupted");
+    }
+
     /// After the first signal the command is stuck: nobody reads what it has to say, and that is more than
     /// a pipe holds.
     #[test]
