@@ -1,41 +1,62 @@
 //! Bounds: per label, the least and greatest rank in every dimension of the points of a region.
 //!
 //! All that the version space asks of a region's points is answered from their bounds. Two stores
-//! hold them: [`Inline`] has them as a plain array, for the usual small numbers of dimensions and
-//! labels, and the compiler unrolls every loop over them; [`Arena`] holds any number.
+//! hold them: [`Inline`] has them in the machine's [wide registers](super::lanes), for the usual small
+//! numbers of dimensions and labels; [`Arena`] holds any number.
 
+use super::lanes::Lanes;
 use super::version_space::Cost;
 
+/// A cell with a label, as a store wants it.
+pub(super) struct Point<'c, S: Store> {
+    pub(super) cell: &'c [u16],
+    pub(super) label: u16,
+    corners: S::Corners,
+}
+
+impl<'c, S: Store> Point<'c, S> {
+    #[inline(always)]
+    pub(super) fn new(cell: &'c [u16], label: u16) -> Self {
+        Point { cell, label, corners: S::corners(cell) }
+    }
+}
+
 /// Keeps bounds, and gives out handles to them.
-pub(super) trait Store {
+pub(super) trait Store: Sized {
     /// A handle to the bounds of one region.
     type Bounds: Copy;
+    /// What is worked out once for each point.
+    type Corners: Copy;
 
     /// A store for this many dimensions and labels.
     fn new(dimensions: usize, labels: usize) -> Self;
 
+    fn corners(cell: &[u16]) -> Self::Corners;
+
     /// The bounds of no point.
     fn empty(&self) -> Self::Bounds;
 
+    /// Bounds to be [widened](Store::widen).
+    fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds;
+
+    /// Adds one more point to bounds that were copied for that, if it is wanted.
+    fn widen_if(&mut self, is_wanted: bool, bounds: &mut Self::Bounds, point: &Point<'_, Self>);
+
+    /// Adds one more point to bounds that were copied for that.
+    #[inline(always)]
+    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
+        self.widen_if(true, bounds, point);
+    }
+
     /// Whether a cell lies within the bounds of its label, so that adding it changes nothing.
-    fn is_inside(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> bool;
-
-    /// The bounds with one more point.
-    fn with(&mut self, bounds: Self::Bounds, cell: &[u16], label: u16) -> Self::Bounds;
-
-    /// The bounds with some points more, given by their cells and labels.
-    fn with_all<'p>(
-        &mut self,
-        bounds: Self::Bounds,
-        points: impl Iterator<Item = (&'p [u16], u16)>,
-    ) -> Self::Bounds;
+    fn is_inside(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> bool;
 
     /// What [`Store::cost_without_split`] would say with one more point.
-    fn cost_with(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> Option<Cost>;
+    fn cost_with(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> Option<Cost>;
 
     /// 0 if at most one label is present, 1 if there are two whose bounds are disjoint in some
     /// dimension, so that one predicate tells them apart; else `None`.
-    fn cost_without_split(&self, bounds: Self::Bounds) -> Option<Cost>;
+    fn cost_without_split(&self, bounds: &Self::Bounds) -> Option<Cost>;
 
     /// How far the store reaches, for [`Store::cut_back`].
     fn reach(&self) -> usize;
@@ -77,82 +98,74 @@ fn cost_of<T: Copy>(mut present: impl Iterator<Item = T>, are_apart: impl Fn(T, 
     }
 }
 
-/// The greatest ranks, and the complements of the least: one more point is a maximum of either, which
-/// the compiler takes of all dimensions at once. Zeros if there is no point.
-type Corners<const D: usize> = [[u16; D]; 2];
+/// Of up to four dimensions, the greatest ranks, then the complements of the least; zeros if there is no point.
+/// So one more point is a maximum in each place. Dimensions that there are not have all ranks.
+type Corners = Lanes;
 
-#[inline]
-fn widen<const D: usize>(corners: &mut Corners<D>, cell: &[u16]) {
-    let cell = &cell[..D];
-    for dimension in 0..D {
-        corners[0][dimension] = corners[0][dimension].max(cell[dimension]);
-        corners[1][dimension] = corners[1][dimension].max(!cell[dimension]);
-    }
+/// [`are_apart`] for corners: where they overlap, a greatest rank and the complement of the other's least one
+/// add up to at least the greatest number there is.
+#[inline(always)]
+fn are_disjoint(a: Corners, b: Corners) -> bool {
+    !a.all_reach_across(b)
 }
 
-#[inline]
-fn has_points<const D: usize>(corners: &Corners<D>) -> bool {
-    !corners[1][0] <= corners[0][0]
-}
-
-/// [`are_apart`] for corners.
-#[inline]
-fn are_disjoint<const D: usize>(a: &Corners<D>, b: &Corners<D>) -> bool {
-    (0..D).fold(false, |apart, i| apart | (a[0][i] < !b[1][i]) | (b[0][i] < !a[1][i]))
-}
-
-/// Bounds for `D` dimensions and `L` labels, held in the handle itself.
+/// Bounds for `D` dimensions, at most four, and `L` labels, held in the handle itself.
 pub(super) struct Inline<const D: usize, const L: usize>;
 
 impl<const D: usize, const L: usize> Store for Inline<D, L> {
-    type Bounds = [Corners<D>; L];
+    type Bounds = [Corners; L];
+    type Corners = Corners;
 
     fn new(dimensions: usize, labels: usize) -> Self {
         debug_assert_eq!((dimensions, labels), (D, L));
         Inline
     }
 
-    fn empty(&self) -> Self::Bounds {
-        [[[0; D]; 2]; L]
-    }
-
-    #[inline]
-    fn is_inside(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> bool {
-        let [greatest, complements] = &bounds[usize::from(label)];
+    #[inline(always)]
+    fn corners(cell: &[u16]) -> Corners {
         let cell = &cell[..D];
-        (0..D).fold(true, |inside, i| inside & (cell[i] <= greatest[i]) & (!cell[i] <= complements[i]))
+        Lanes::new(std::array::from_fn(|i| match i {
+            _ if i % 4 >= D => u16::MAX,
+            0..4 => cell[i],
+            _ => !cell[i - 4],
+        }))
     }
 
-    #[inline]
-    fn with(&mut self, mut bounds: Self::Bounds, cell: &[u16], label: u16) -> Self::Bounds {
-        widen(&mut bounds[usize::from(label)], cell);
-        bounds
+    #[inline(always)]
+    fn empty(&self) -> Self::Bounds {
+        [Lanes::zero(); L]
     }
 
-    #[inline]
-    fn with_all<'p>(
-        &mut self,
-        mut bounds: Self::Bounds,
-        points: impl Iterator<Item = (&'p [u16], u16)>,
-    ) -> Self::Bounds {
-        for (cell, label) in points {
-            widen(&mut bounds[usize::from(label)], cell);
-        }
-        bounds
+    #[inline(always)]
+    fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds {
+        *bounds
     }
 
-    #[inline]
-    fn cost_with(&self, bounds: Self::Bounds, cell: &[u16], label: u16) -> Option<Cost> {
-        self.cost_without_split(Inline.with(bounds, cell, label))
+    #[inline(always)]
+    fn widen_if(&mut self, is_wanted: bool, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
+        let own = &mut bounds[usize::from(point.label)];
+        *own = own.max(point.corners.only_if(is_wanted));
     }
 
-    #[inline]
-    fn cost_without_split(&self, bounds: Self::Bounds) -> Option<Cost> {
-        if let [a, b] = bounds.as_slice() {
-            let both = has_points(a) & has_points(b);
+    #[inline(always)]
+    fn is_inside(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> bool {
+        point.corners.are_within(bounds[usize::from(point.label)])
+    }
+
+    #[inline(always)]
+    fn cost_with(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> Option<Cost> {
+        let mut bounds = *bounds;
+        Inline.widen(&mut bounds, point);
+        self.cost_without_split(&bounds)
+    }
+
+    #[inline(always)]
+    fn cost_without_split(&self, bounds: &Self::Bounds) -> Option<Cost> {
+        if let &[a, b] = bounds.as_slice() {
+            let both = !a.is_zero() & !b.is_zero();
             return if !both { Some(0) } else { are_disjoint(a, b).then_some(1) };
         }
-        cost_of(bounds.iter().filter(|corners| has_points(corners)), are_disjoint)
+        cost_of(bounds.iter().copied().filter(|corners| !corners.is_zero()), are_disjoint)
     }
 
     fn reach(&self) -> usize {
@@ -172,37 +185,42 @@ pub(super) struct Arena {
 
 impl Store for Arena {
     type Bounds = u32;
+    type Corners = ();
 
     fn new(dimensions: usize, labels: usize) -> Self {
         let stride = dimensions * labels;
         Arena { dimensions, ranges: vec![NO_POINT; stride], stride }
     }
 
+    fn corners(_: &[u16]) {}
+
     fn empty(&self) -> u32 {
         0
     }
 
-    fn is_inside(&self, bounds: u32, cell: &[u16], label: u16) -> bool {
-        is_within(cell, &self.ranges[bounds as usize + usize::from(label) * self.dimensions..])
-    }
-
-    fn with(&mut self, bounds: u32, cell: &[u16], label: u16) -> u32 {
-        self.with_all(bounds, std::iter::once((cell, label)))
-    }
-
-    fn with_all<'p>(&mut self, bounds: u32, points: impl Iterator<Item = (&'p [u16], u16)>) -> u32 {
+    fn copy(&mut self, &bounds: &u32) -> u32 {
         let (from, copy) = (bounds as usize, self.ranges.len());
         self.ranges.extend_from_within(from..from + self.stride);
-        for (cell, label) in points {
-            let ranges = &mut self.ranges[copy + usize::from(label) * self.dimensions..];
-            for (&rank, range) in cell.iter().zip(ranges) {
-                *range = [rank.min(range[0]), rank.max(range[1])];
-            }
-        }
         copy as u32
     }
 
-    fn cost_with(&self, bounds: u32, cell: &[u16], label: u16) -> Option<Cost> {
+    fn widen_if(&mut self, is_wanted: bool, bounds: &mut u32, point: &Point<'_, Self>) {
+        if !is_wanted {
+            return;
+        }
+        let ranges = &mut self.ranges[*bounds as usize + usize::from(point.label) * self.dimensions..];
+        for (&rank, range) in point.cell.iter().zip(ranges) {
+            *range = [rank.min(range[0]), rank.max(range[1])];
+        }
+    }
+
+    fn is_inside(&self, &bounds: &u32, point: &Point<'_, Self>) -> bool {
+        let ranges = &self.ranges[bounds as usize + usize::from(point.label) * self.dimensions..];
+        is_within(point.cell, ranges)
+    }
+
+    fn cost_with(&self, &bounds: &u32, point: &Point<'_, Self>) -> Option<Cost> {
+        let Point { cell, label, .. } = *point;
         let all = &self.ranges[bounds as usize..][..self.stride];
         let mut present = (0..).zip(all.chunks_exact(self.dimensions));
         // At most one other label may be there, and apart from this one with its new point.
@@ -220,7 +238,7 @@ impl Store for Arena {
         }
     }
 
-    fn cost_without_split(&self, bounds: u32) -> Option<Cost> {
+    fn cost_without_split(&self, &bounds: &u32) -> Option<Cost> {
         let all = &self.ranges[bounds as usize..][..self.stride];
         cost_of(all.chunks_exact(self.dimensions).filter(|ranges| is_present(ranges)), are_apart)
     }

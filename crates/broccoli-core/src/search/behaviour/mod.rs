@@ -9,7 +9,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | [`walk`] | the machine: asks for a transition, is told the answer |
-//! | [`version_space`], [`bounds`] | which labels some tree still allows, and how large it must be |
+//! | [`version_space`], [`bounds`], [`lanes`] | which labels some tree still allows, and how large it must be |
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`] | behaviours set aside, to be gone on with |
 //! | [`memory`] | traces of later initial states, so that they are not run again |
@@ -40,6 +40,7 @@ mod equals;
 mod frontier;
 mod labels;
 mod lane;
+mod lanes;
 mod leaves;
 mod memory;
 mod passes;

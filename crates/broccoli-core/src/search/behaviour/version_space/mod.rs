@@ -20,9 +20,11 @@ use std::ops::Range;
 
 mod refine;
 mod split;
+mod stack;
 
-use self::split::Gap;
-use super::bounds::Store;
+use self::split::Scratch;
+use self::stack::Stack;
+use super::bounds::{Point, Store};
 use super::labels::append;
 
 /// The number of predicate nodes that a set of points needs, at least.
@@ -46,8 +48,19 @@ impl<B> Region<B> {
         Region { bounds, cost, first: 0, count: 0 }
     }
 
+    #[inline(always)]
     fn entries(&self) -> Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
+        self.first as usize..self.first as usize + self.count as usize
+    }
+
+    /// Takes over entries that were just written, if there are any.
+    #[inline(always)]
+    fn become_split(&mut self, first: usize, count: usize, cost: Cost) -> Change {
+        if count == 0 {
+            return Change::Impossible;
+        }
+        (self.first, self.count, self.cost) = (first as u32, count as u32, cost);
+        Change::Another
     }
 }
 
@@ -60,12 +73,20 @@ struct Group {
 }
 
 impl Group {
-    /// The part of the group that has a point of this rank on the given side, if any.
-    #[inline]
-    fn part(self, side: usize, rank: u16) -> Option<Group> {
+    /// The sides on which this cell is, of all predicates of the group or of some.
+    #[inline(always)]
+    fn sides(self, cell: &[u16]) -> Range<usize> {
+        let rank = cell[usize::from(self.dimension)];
+        usize::from(rank > self.high)..usize::from(rank > self.low) + 1
+    }
+
+    /// The part of the group that has this cell on the given side; there is one.
+    #[inline(always)]
+    fn part(self, side: usize, cell: &[u16]) -> Group {
+        let rank = cell[usize::from(self.dimension)];
         match side {
-            1 => (self.low < rank).then(|| Group { high: self.high.min(rank - 1), ..self }),
-            _ => (rank <= self.high).then(|| Group { low: self.low.max(rank), ..self }),
+            1 => Group { high: self.high.min(rank - 1), ..self },
+            _ => Group { low: self.low.max(rank), ..self },
         }
     }
 }
@@ -85,16 +106,28 @@ struct Pair<B> {
     bounds: [B; 2],
 }
 
-/// A half-space on the way to a region: `rank[dimension] > k` is `side`.
+/// The last of the half-spaces on the way to a region, `rank[dimension] > k` is `side`, and those before.
 #[derive(Clone, Copy, Debug)]
-struct HalfSpace {
+struct Way<'w> {
     dimension: u16,
     k: u16,
     side: usize,
+    before: Option<&'w Way<'w>>,
 }
 
-/// A point's rank in some dimension, and its index.
-type Ranked = (u16, u32);
+impl Way<'_> {
+    /// Whether a cell is in the region at the end of the way.
+    #[inline(always)]
+    fn leads_to(mut way: Option<&Way<'_>>, cell: &[u16]) -> bool {
+        while let Some(&Way { dimension, k, side, before }) = way {
+            if usize::from(cell[usize::from(dimension)] > k) != side {
+                return false;
+            }
+            way = before;
+        }
+        true
+    }
+}
 
 /// What a region may still be: how deep its tree, and of how many nodes.
 #[derive(Clone, Copy, Debug)]
@@ -124,13 +157,13 @@ struct Level<B> {
     pairs: usize,
 }
 
-/// What one more point does to a region.
-enum Added<B> {
-    /// Nothing.
-    Same,
-    /// It becomes this one.
-    New(Region<B>),
-    /// It goes beyond its budget.
+/// What one more point has done to a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    /// It is another one now.
+    Another,
+    /// It goes beyond its budget, and is of no more interest.
     Impossible,
 }
 
@@ -148,19 +181,10 @@ pub(super) struct VersionSpace<S: Store> {
     /// Per point, how far each of the entries reached before it was pushed.
     marks: Vec<usize>,
     /// The entries of regions of depth 2, and of deeper ones by depth less 3.
-    pairs: Vec<Pair<S::Bounds>>,
-    entries: Vec<Vec<Entry<S::Bounds>>>,
-    /// The half-spaces around the region being changed.
-    way: Vec<HalfSpace>,
-    /// Per dimension, the first `ordered` points by their rank, and maybe some that were taken back.
-    order: Vec<Vec<Ranked>>,
-    ordered: usize,
-    /// Scratch space of [`VersionSpace::split`], by depth: which points are in the region, these by rank,
-    /// and the bounds of those from each distinct rank on.
-    is_in: Vec<Vec<bool>>,
-    sorted: Vec<Vec<Ranked>>,
-    suffixes: Vec<Vec<S::Bounds>>,
-    gaps: Vec<Gap>,
+    pairs: Stack<Pair<S::Bounds>>,
+    entries: Vec<Stack<Entry<S::Bounds>>>,
+    /// Scratch space of [`VersionSpace::split`], by depth.
+    scratch: Vec<Scratch<S::Bounds>>,
 }
 
 impl<S: Store> VersionSpace<S> {
@@ -174,15 +198,9 @@ impl<S: Store> VersionSpace<S> {
             labels: Vec::new(),
             levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
             marks: Vec::new(),
-            pairs: Vec::new(),
-            entries: (3..depths).map(|_| Vec::new()).collect(),
-            way: Vec::new(),
-            order: vec![Vec::new(); thresholds.len()],
-            ordered: 0,
-            is_in: vec![Vec::new(); depths],
-            sorted: vec![Vec::new(); depths],
-            suffixes: vec![Vec::new(); depths],
-            gaps: Vec::new(),
+            pairs: Stack::new(),
+            entries: (3..depths).map(|_| Stack::new()).collect(),
+            scratch: (0..depths).map(|_| Scratch::default()).collect(),
             thresholds,
             store,
         }
@@ -223,28 +241,24 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits(self.root(), budget, cell, label) == Some(false)
+        self.fits(self.root(), budget, &Point::new(cell, label)) == Some(false)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
     pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
         let (store, pairs) = (self.store.reach(), self.pairs.len());
-        self.marks.extend(self.entries.iter().map(Vec::len));
+        self.marks.extend(self.entries.iter().map(Stack::len));
         append(&mut self.points, cell);
         self.labels.push(label);
-        let root = *self.root();
-        let added = self.add(&root, self.budget, cell, label);
+        let mut root = *self.root();
+        let change = self.add(&mut root, self.budget, &Point::new(cell, label), None);
         // The level is pushed in any case, so that one way back serves both.
-        let possible = !matches!(added, Added::Impossible);
-        self.levels.push(Level {
-            root: if let Added::New(root) = added { root } else { root },
-            store,
-            pairs,
-        });
-        if !possible {
+        self.levels.push(Level { root, store, pairs });
+        let is_possible = change != Change::Impossible;
+        if !is_possible {
             self.pop();
         }
-        possible
+        is_possible
     }
 
     /// Takes back the last point.
@@ -268,7 +282,6 @@ impl<S: Store> VersionSpace<S> {
         self.labels.truncate(count);
         self.points.truncate(count * self.thresholds.len());
         self.levels.truncate(count + 1);
-        self.ordered = self.ordered.min(count);
     }
 
     #[inline]

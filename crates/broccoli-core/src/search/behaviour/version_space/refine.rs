@@ -1,7 +1,7 @@
 //! One more point: what it does to the regions, and whether they can take it.
 
-use super::{Added, Budget, Cost, Entry, HalfSpace, Pair, Region, VersionSpace};
-use crate::search::behaviour::bounds::Store;
+use super::{Budget, Change, Cost, Entry, Region, VersionSpace, Way};
+use crate::search::behaviour::bounds::{Point, Store};
 
 impl<S: Store> VersionSpace<S> {
     /// Whether a region stays within its budget with one more point; `None` if it must be split first.
@@ -10,20 +10,19 @@ impl<S: Store> VersionSpace<S> {
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
-        cell: &[u16],
-        label: u16,
+        point: &Point<'_, S>,
     ) -> Option<bool> {
         if region.count == 0 {
-            return match self.store.cost_with(region.bounds, cell, label) {
+            return match self.store.cost_with(&region.bounds, point) {
                 Some(cost) => Some(budget.covers(cost)),
                 None if budget.depth < 2 || budget.nodes < 2 => Some(false),
                 None => None,
             };
         }
         if budget.depth == 2 {
-            return Some(self.pairs_fit(region, budget.nodes, cell, label));
+            return Some(self.pairs_fit(region, budget.nodes, point));
         }
-        self.entries_fit(region, budget, cell, label)
+        self.entries_fit(region, budget, point)
     }
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
@@ -31,36 +30,29 @@ impl<S: Store> VersionSpace<S> {
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
-        cell: &[u16],
-        label: u16,
+        point: &Point<'_, S>,
     ) -> Option<bool> {
-        let mut unknown = false;
-        for entry in &self.entries[budget.depth as usize - 3][region.entries()] {
-            let rank = cell[usize::from(entry.group.dimension)];
-            for side in [0, 1] {
-                if entry.group.part(side, rank).is_none() {
-                    continue;
-                }
+        let mut is_unknown = false;
+        for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
+            for side in entry.group.sides(point.cell) {
                 let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { continue };
-                match self.fits(&entry.sides[side], budget, cell, label) {
+                match self.fits(&entry.sides[side], budget, point) {
                     Some(true) => return Some(true),
                     Some(false) => {}
-                    None => unknown = true,
+                    None => is_unknown = true,
                 }
             }
         }
-        if unknown { None } else { Some(false) }
+        if is_unknown { None } else { Some(false) }
     }
 
     /// [`VersionSpace::fits`] for a region of depth 2 that is split.
     #[inline]
-    fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, cell: &[u16], label: u16) -> bool {
-        self.pairs[region.entries()].iter().any(|pair| {
-            let rank = cell[usize::from(pair.group.dimension)];
-            [0, 1].into_iter().any(|side| {
-                pair.group.part(side, rank).is_some()
-                    && (self.store.cost_with(pair.bounds[side], cell, label))
-                        .is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
+    fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> bool {
+        self.pairs.items(region.entries()).iter().any(|pair| {
+            pair.group.sides(point.cell).any(|side| {
+                (self.store.cost_with(&pair.bounds[side], point))
+                    .is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
             })
         })
     }
@@ -69,144 +61,131 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn add(
         &mut self,
-        region: &Region<S::Bounds>,
+        region: &mut Region<S::Bounds>,
         budget: Budget,
-        cell: &[u16],
-        label: u16,
-    ) -> Added<S::Bounds> {
+        point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
+    ) -> Change {
         if region.count > 0 {
             return match budget.depth {
-                2 => self.refine_pairs(region, budget.nodes, cell, label),
-                _ => self.refine(region, budget, cell, label),
+                2 => self.refine_pairs(region, budget.nodes, point),
+                _ => self.refine(region, budget, point, way),
             };
         }
-        if self.store.is_inside(region.bounds, cell, label) {
-            return if region.cost <= budget.nodes { Added::Same } else { Added::Impossible };
+        if self.store.is_inside(&region.bounds, point) {
+            return if region.cost <= budget.nodes { Change::Nothing } else { Change::Impossible };
         }
-        let bounds = self.store.with(region.bounds, cell, label);
-        match self.store.cost_without_split(bounds) {
-            Some(cost) if budget.covers(cost) => Added::New(Region::simple(bounds, cost)),
-            Some(_) => Added::Impossible,
-            None => self.split(bounds, budget).map_or(Added::Impossible, Added::New),
+        region.bounds = self.store.copy(&region.bounds);
+        self.store.widen(&mut region.bounds, point);
+        match self.store.cost_without_split(&region.bounds) {
+            Some(cost) if budget.covers(cost) => {
+                region.cost = cost;
+                Change::Another
+            }
+            Some(_) => Change::Impossible,
+            None => self.split(region, budget, way),
         }
     }
 
-    /// Brings the entries of a region up to date with one more point. While nothing changes nothing is
-    /// written; from the first change on, the new list is written on top of the stack.
+    /// Brings the entries of a region up to date with one more point. The new list is written on top of the
+    /// stack, and left there if it is another one.
     fn refine(
         &mut self,
-        region: &Region<S::Bounds>,
+        region: &mut Region<S::Bounds>,
         budget: Budget,
-        cell: &[u16],
-        label: u16,
-    ) -> Added<S::Bounds> {
+        point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
+    ) -> Change {
         let level = budget.depth as usize - 3;
         let first = self.entries[level].len();
-        let mut changed = false;
-        let mut cost = Cost::MAX;
+        self.entries[level].make_room(2 * region.count as usize);
+        let mut end = first;
+        let mut is_changed = false;
+        let mut least = Cost::MAX;
         for index in region.entries() {
-            let entry = self.entries[level][index];
-            let rank = cell[usize::from(entry.group.dimension)];
-            for side in [1, 0] {
-                let Some(group) = entry.group.part(side, rank) else { continue };
+            let entries = &mut self.entries[level];
+            let entry = entries.item(index);
+            let sides = entry.group.sides(point.cell);
+            let [same, other] = [sides.start, 1 - sides.start].map(|side| &entry.sides[side]);
+            let total = 1 + same.cost + other.cost;
+            if sides.len() == 1
+                && same.count == 0
+                && total <= budget.nodes
+                && self.store.is_inside(&same.bounds, point)
+            {
+                least = least.min(total);
+                entries.copy(index, end);
+                end += 1;
+                continue;
+            }
+            let entry = *entry;
+            for side in sides {
+                let group = entry.group.part(side, point.cell);
+                let mut entry = Entry { group, ..entry };
                 let spent = 1 + entry.sides[1 - side].cost;
-                let added = match budget.side(spent) {
-                    None => Added::Impossible,
+                let change = match budget.side(spent) {
+                    None => Change::Impossible,
                     Some(budget) => {
-                        self.way.push(HalfSpace { dimension: group.dimension, k: group.low, side });
-                        let added = self.add(&entry.sides[side], budget, cell, label);
-                        self.way.pop();
-                        added
+                        let way = Way { dimension: group.dimension, k: group.low, side, before: way };
+                        self.add(&mut entry.sides[side], budget, point, Some(&way))
                     }
                 };
-                let whole = group.low == entry.group.low && group.high == entry.group.high;
-                let same = whole && matches!(added, Added::Same);
-                if !same && !changed {
-                    changed = true;
-                    self.entries[level].extend_from_within(region.first as usize..index);
-                }
-                let mut entry = Entry { group, ..entry };
-                match added {
-                    Added::Impossible => continue,
-                    Added::Same => {}
-                    Added::New(region) => entry.sides[side] = region,
-                }
-                cost = cost.min(spent + entry.sides[side].cost);
-                if changed {
-                    self.entries[level].push(entry);
+                is_changed |= change != Change::Nothing;
+                if change != Change::Impossible {
+                    least = least.min(spent + entry.sides[side].cost);
+                    self.entries[level].write(end, entry);
+                    end += 1;
                 }
             }
         }
-        if !changed {
-            return Added::Same;
+        // If none was changed, some may have been cut in two.
+        if !is_changed && end - first == region.count as usize {
+            return Change::Nothing;
         }
-        Self::written(first, self.entries[level].len(), region.bounds, cost)
-            .map_or(Added::Impossible, Added::New)
+        self.entries[level].grow_to(end);
+        region.become_split(first, end - first, least)
     }
 
     /// [`VersionSpace::refine`] for a region of depth 2.
     fn refine_pairs(
         &mut self,
-        region: &Region<S::Bounds>,
+        region: &mut Region<S::Bounds>,
         nodes: Cost,
-        cell: &[u16],
-        label: u16,
-    ) -> Added<S::Bounds> {
-        let first = self.pairs.len();
+        point: &Point<'_, S>,
+    ) -> Change {
+        let VersionSpace { store, pairs, .. } = self;
+        let first = pairs.len();
+        pairs.make_room(2 * region.count as usize);
+        let mut end = first;
         let mut is_changed = false;
-        let mut cost = Cost::MAX;
+        let mut least = Cost::MAX;
         for index in region.entries() {
-            let pair = &self.pairs[index];
-            let rank = cell[usize::from(pair.group.dimension)];
-            let is_split = pair.group.low < rank && rank <= pair.group.high;
-            let side = usize::from(rank > pair.group.high);
-            let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
-            if !is_split && total <= nodes && self.store.is_inside(pair.bounds[side], cell, label) {
-                cost = cost.min(total);
-                if is_changed {
-                    self.pairs.push(self.pairs[index]);
+            let sides = pairs.item(index).group.sides(point.cell);
+            for side in sides {
+                pairs.copy(index, end);
+                let pair = pairs.item_mut(end);
+                pair.group = pair.group.part(side, point.cell);
+                if !store.is_inside(&pair.bounds[side], point) {
+                    is_changed = true;
+                    pair.bounds[side] = store.copy(&pair.bounds[side]);
+                    store.widen(&mut pair.bounds[side], point);
+                    let Some(cost) = store.cost_without_split(&pair.bounds[side]) else { continue };
+                    pair.costs[side] = cost as u8;
                 }
-                continue;
-            }
-            if !is_changed {
-                is_changed = true;
-                self.pairs.extend_from_within(region.first as usize..index);
-            }
-            let pair = self.pairs[index];
-            if is_split {
-                for side in [1, 0] {
-                    if let Some(group) = pair.group.part(side, rank) {
-                        cost = cost.min(self.add_pair(Pair { group, ..pair }, side, nodes, cell, label));
-                    }
+                let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
+                if total > nodes {
+                    is_changed = true;
+                    continue;
                 }
-            } else {
-                cost = cost.min(self.add_pair(pair, side, nodes, cell, label));
+                least = least.min(total);
+                end += 1;
             }
         }
-        if !is_changed {
-            return Added::Same;
+        // If none was changed, some may have been cut in two.
+        if !is_changed && end - first == region.count as usize {
+            return Change::Nothing;
         }
-        Self::written(first, self.pairs.len(), region.bounds, cost).map_or(Added::Impossible, Added::New)
-    }
-
-    /// Writes a pair with one more point on one side, if that is possible; its cost.
-    #[inline]
-    fn add_pair(
-        &mut self,
-        mut pair: Pair<S::Bounds>,
-        side: usize,
-        nodes: Cost,
-        cell: &[u16],
-        label: u16,
-    ) -> Cost {
-        pair.bounds[side] = self.store.with(pair.bounds[side], cell, label);
-        let Some(cost) = self.store.cost_without_split(pair.bounds[side]) else { return Cost::MAX };
-        pair.costs[side] = cost as u8;
-        let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
-        if total > nodes {
-            return Cost::MAX;
-        }
-        self.pairs.push(pair);
-        total
+        pairs.grow_to(end);
+        region.become_split(first, end - first, least)
     }
 }

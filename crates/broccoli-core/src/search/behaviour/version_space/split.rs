@@ -1,44 +1,73 @@
 //! The first split of a region: its entries, made from the points in it.
+//!
+//! A region is split when the last point is added and one predicate no longer tells its labels apart. Without
+//! the last point one still does. So does it in any part of the region that the last point is not in: of the
+//! two sides of an entry, only the one with the last point can need a split.
 
-use super::{Budget, Cost, Entry, Group, HalfSpace, Pair, Ranked, Region, VersionSpace};
-use crate::search::behaviour::bounds::Store;
+use super::{Budget, Change, Cost, Entry, Group, Pair, Region, VersionSpace, Way};
+use crate::search::behaviour::bounds::{Point, Store};
 
 /// A gap between the ranks of points, where a threshold can split a region.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
-    /// How many points lie below it.
-    place: usize,
+struct Gap<B> {
     /// Its thresholds, from `low` up to but without `end`.
     low: u16,
     end: u16,
-    /// What the points below cost.
-    cost: Cost,
+    /// How many of the points beyond the last one are on the side of the last one.
+    taken: usize,
+    /// The bounds of that side, and what it costs without a split.
+    bounds: B,
+    cost: Option<Cost>,
+}
+
+/// What a split works with.
+#[derive(Clone, Debug)]
+pub(super) struct Scratch<B> {
+    /// The points in the region.
+    members: Vec<u32>,
+    /// Per dimension and side, the bounds of the points that no gap tells from the last one if this is on that
+    /// side: those with its rank and those farther on its side.
+    near: Vec<B>,
+    /// The other points by their rank, the nearest first, and the gaps between them, likewise.
+    far: Vec<(u16, u32)>,
+    gaps: Vec<Gap<B>>,
+}
+
+impl<B> Default for Scratch<B> {
+    fn default() -> Self {
+        Scratch { members: Vec::new(), near: Vec::new(), far: Vec::new(), gaps: Vec::new() }
+    }
 }
 
 impl<S: Store> VersionSpace<S> {
     /// Makes the entries of a region that costs more than 1, from the points in it.
-    pub(super) fn split(&mut self, bounds: S::Bounds, budget: Budget) -> Option<Region<S::Bounds>> {
+    pub(super) fn split(
+        &mut self,
+        region: &mut Region<S::Bounds>,
+        budget: Budget,
+        way: Option<&Way<'_>>,
+    ) -> Change {
         if budget.depth < 2 || budget.nodes < 2 {
-            return None;
+            return Change::Impossible;
         }
         let depth = budget.depth as usize;
         let first = self.entry_count(depth);
+        let mut scratch = std::mem::take(&mut self.scratch[depth]);
+        self.find_members(way, &mut scratch);
         let mut cost = Cost::MAX;
-        let mut sorted = std::mem::take(&mut self.sorted[depth]);
-        let mut is_in = std::mem::take(&mut self.is_in[depth]);
-        self.order_points();
-        self.find_members(&mut is_in);
         for dimension in 0..self.thresholds.len() {
-            sorted.clear();
-            sorted.extend(self.order[dimension].iter().filter(|&&(_, index)| is_in[index as usize]));
-            cost = cost.min(match depth {
-                2 => self.split_into_pairs(dimension as u16, &sorted, budget.nodes),
-                _ => self.split_dimension(dimension as u16, &sorted, bounds, budget),
-            });
+            for side in [0, 1] {
+                // At depth 2 neither side may need a split.
+                let simple = depth == 2;
+                if simple && self.store.cost_without_split(&scratch.near[2 * dimension + side]).is_none() {
+                    continue;
+                }
+                self.find_gaps(dimension, side, simple, &mut scratch);
+                cost = cost.min(self.enter(dimension, side, way, &scratch, budget));
+            }
         }
-        self.sorted[depth] = sorted;
-        self.is_in[depth] = is_in;
-        Self::written(first, self.entry_count(depth), bounds, cost)
+        self.scratch[depth] = scratch;
+        region.become_split(first, self.entry_count(depth) - first, cost)
     }
 
     /// How many entries the stack for regions of this depth has.
@@ -46,156 +75,144 @@ impl<S: Store> VersionSpace<S> {
         if depth == 2 { self.pairs.len() } else { self.entries[depth - 3].len() }
     }
 
-    /// The region whose entries were just written, if there are any.
-    pub(super) fn written(
-        first: usize,
-        end: usize,
-        bounds: S::Bounds,
-        cost: Cost,
-    ) -> Option<Region<S::Bounds>> {
-        (end > first).then_some(Region { bounds, cost, first: first as u32, count: (end - first) as u32 })
-    }
-
-    /// Brings the order of the points in each dimension up to date.
-    fn order_points(&mut self) {
+    /// The points in the region at the end of the way, and the bounds of those near the last one.
+    fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
+        let (store, points) = (&mut self.store, Points { cells: &self.points, labels: &self.labels });
         let dimensions = self.thresholds.len();
-        for order in &mut self.order {
-            if order.len() > self.ordered {
-                order.retain(|&(_, index)| (index as usize) < self.ordered);
-            }
+        let last = points.cell(points.labels.len() - 1, dimensions);
+        let Scratch { members, near, .. } = scratch;
+        members.clear();
+        near.clear();
+        for _ in 0..2 * dimensions {
+            let empty = store.empty();
+            near.push(store.copy(&empty));
         }
-        for index in self.ordered..self.labels.len() {
-            for (dimension, order) in self.order.iter_mut().enumerate() {
-                let ranked = (self.points[index * dimensions + dimension], index as u32);
-                let place = order.partition_point(|&other| other < ranked);
-                order.insert(place, ranked);
-            }
-        }
-        self.ordered = self.labels.len();
-    }
-
-    /// Which points are in the region at the end of the way.
-    fn find_members(&self, is_in: &mut Vec<bool>) {
-        is_in.clear();
-        is_in.resize(self.labels.len(), true);
-        for half in &self.way {
-            let ranks = self.points.iter().skip(usize::from(half.dimension)).step_by(self.thresholds.len());
-            for (is_in, &rank) in is_in.iter_mut().zip(ranks) {
-                *is_in &= usize::from(rank > half.k) == half.side;
-            }
-        }
-    }
-
-    /// [`VersionSpace::split_dimension`] for a region of depth 2. Neither side may need a split, and the
-    /// more points a side has the sooner it does: the points are added from both ends only as long as
-    /// they do not.
-    fn split_into_pairs(&mut self, dimension: u16, sorted: &[Ranked], nodes: Cost) -> Cost {
-        let same_rank = |a: &Ranked, b: &Ranked| a.0 == b.0;
-        // The gaps, each the place of the first point above it, whose false side needs no split.
-        let mut prefixes = std::mem::take(&mut self.suffixes[2]);
-        prefixes.clear();
-        let mut prefix = self.store.empty();
-        let mut low = 0;
-        let mut place = 0;
-        let mut gaps = std::mem::take(&mut self.gaps);
-        gaps.clear();
-        for points in sorted.chunk_by(same_rank).map(Some).chain([None]) {
-            let Some(cost) = self.store.cost_without_split(prefix) else { break };
-            let end = points.map_or(self.thresholds[usize::from(dimension)], |points| points[0].0);
-            gaps.push(Gap { place, low, end, cost });
-            prefixes.push(prefix);
-            if let Some(points) = points {
-                prefix = self.with_points(prefix, points);
-                (low, place) = (points[0].0, place + points.len());
-            }
-        }
-        let mut best = Cost::MAX;
-        let mut suffix = self.store.empty();
-        let mut above = sorted.len();
-        for (gap, &prefix) in gaps.iter().zip(&prefixes).rev() {
-            suffix = self.with_points(suffix, &sorted[gap.place..above]);
-            above = gap.place;
-            let Some(cost) = self.store.cost_without_split(suffix) else { break };
-            let total = 1 + gap.cost + cost;
-            if gap.low < gap.end && total <= nodes {
-                let group = Group { dimension, low: gap.low, high: gap.end - 1 };
-                self.pairs.push(Pair {
-                    group,
-                    costs: [gap.cost as u8, cost as u8],
-                    bounds: [prefix, suffix],
-                });
-                best = best.min(total);
-            }
-        }
-        self.suffixes[2] = prefixes;
-        self.gaps = gaps;
-        best
-    }
-
-    /// The entries of one dimension: the gaps between neighbouring ranks, and those before the first
-    /// and behind the last, where all points are on one side. The least of their costs.
-    fn split_dimension(&mut self, dimension: u16, sorted: &[Ranked], all: S::Bounds, budget: Budget) -> Cost {
-        let mut suffixes = std::mem::take(&mut self.suffixes[budget.depth as usize]);
-        suffixes.clear();
-        let mut suffix = self.store.empty();
-        suffixes.push(suffix);
-        for points in sorted.chunk_by(|a, b| a.0 == b.0).rev() {
-            suffix = self.with_points(suffix, points);
-            suffixes.push(suffix);
-        }
-        let mut cost = Cost::MAX;
-        let mut prefix = self.store.empty();
-        let mut low = 0;
-        let ranks = sorted.chunk_by(|a, b| a.0 == b.0).map(Some).chain([None]);
-        for (points, &suffix) in ranks.zip(suffixes.iter().rev()) {
-            // The gap before these points: the thresholds from `low` up to `end`.
-            let end = points.map_or(self.thresholds[usize::from(dimension)], |points| points[0].0);
-            if low < end {
-                let prefix = if points.is_none() { all } else { prefix };
-                let group = Group { dimension, low, high: end - 1 };
-                cost = cost.min(self.enter(group, [prefix, suffix], budget));
-            }
-            if let Some(points) = points {
-                prefix = self.with_points(prefix, points);
-                low = points[0].0;
-            }
-        }
-        self.suffixes[budget.depth as usize] = suffixes;
-        cost
-    }
-
-    /// Makes one entry from the bounds of its two sides, if it is possible; its cost.
-    fn enter(&mut self, group: Group, bounds: [S::Bounds; 2], budget: Budget) -> Cost {
-        // What each side costs: exactly if it needs no split, else at least 2.
-        let simple = bounds.map(|bounds| self.store.cost_without_split(bounds));
-        let mut costs = simple.map(|cost| cost.unwrap_or(2));
-        if 1 + costs[0] + costs[1] > budget.nodes {
-            return Cost::MAX;
-        }
-        let mut sides = [0, 1].map(|side| Region::simple(bounds[side], costs[side]));
-        for side in [0, 1] {
-            if simple[side].is_some() {
+        for index in 0..points.labels.len() {
+            let point = points.point::<S>(index, dimensions);
+            if !Way::leads_to(way, point.cell) {
                 continue;
             }
-            let Some(budget) = budget.side(1 + costs[1 - side]) else { return Cost::MAX };
-            self.way.push(HalfSpace { dimension: group.dimension, k: group.low, side });
-            let region = self.split(bounds[side], budget);
-            self.way.pop();
-            let Some(region) = region else { return Cost::MAX };
-            (sides[side], costs[side]) = (region, region.cost);
+            members.push(index as u32);
+            for ((bounds, &rank), &last) in near.chunks_exact_mut(2).zip(point.cell).zip(last) {
+                store.widen_if(rank <= last, &mut bounds[0], &point);
+                store.widen_if(rank >= last, &mut bounds[1], &point);
+            }
         }
-        self.entries[budget.depth as usize - 3].push(Entry { group, sides });
-        1 + costs[0] + costs[1]
     }
 
-    /// Bounds with some points more.
-    fn with_points(&mut self, bounds: S::Bounds, points: &[Ranked]) -> S::Bounds {
-        let VersionSpace { store, points: ranks, labels, thresholds, .. } = self;
-        let dimensions = thresholds.len();
-        let point = |&(_, index): &Ranked| {
-            let index = index as usize;
-            (&ranks[index * dimensions..][..dimensions], labels[index])
-        };
-        store.with_all(bounds, points.iter().map(point))
+    /// The gaps of one dimension that have the last point on the given side, the nearest first; if they are to
+    /// be `simple`, only as long as this side needs no split.
+    fn find_gaps(&mut self, dimension: usize, side: usize, simple: bool, scratch: &mut Scratch<S::Bounds>) {
+        let (store, points) = (&mut self.store, Points { cells: &self.points, labels: &self.labels });
+        let dimensions = self.thresholds.len();
+        let Scratch { members, near, far, gaps } = scratch;
+        let rank_of = |index: u32| points.cells[index as usize * dimensions + dimension];
+        let last = rank_of(points.labels.len() as u32 - 1);
+        far.clear();
+        far.extend(members.iter().map(|&index| (rank_of(index), index)).filter(|&(rank, _)| match side {
+            0 => rank > last,
+            _ => rank < last,
+        }));
+        match side {
+            0 => far.sort_unstable(),
+            _ => far.sort_unstable_by(|a, b| b.cmp(a)),
+        }
+        gaps.clear();
+        let mut bounds = near[2 * dimension + side];
+        let (mut edge, mut taken) = (last, 0);
+        loop {
+            let cost = store.cost_without_split(&bounds);
+            if simple && cost.is_none() {
+                break;
+            }
+            let next = far.get(taken).map(|&(rank, _)| rank);
+            let (low, end) = match side {
+                0 => (edge, next.unwrap_or(self.thresholds[dimension])),
+                _ => (next.unwrap_or(0), edge),
+            };
+            if low < end {
+                gaps.push(Gap { low, end, taken, bounds, cost });
+            }
+            let Some(next) = next else { break };
+            edge = next;
+            bounds = store.copy(&bounds);
+            while let Some(&(rank, index)) = far.get(taken)
+                && rank == next
+            {
+                store.widen(&mut bounds, &points.point(index as usize, dimensions));
+                taken += 1;
+            }
+        }
+    }
+
+    /// Makes the entries of the gaps, as far as they are possible; the least of their costs. The given side
+    /// has the last point.
+    fn enter(
+        &mut self,
+        dimension: usize,
+        side: usize,
+        way: Option<&Way<'_>>,
+        scratch: &Scratch<S::Bounds>,
+        budget: Budget,
+    ) -> Cost {
+        let dimensions = self.thresholds.len();
+        let mut least = Cost::MAX;
+        // The other side has the fewest points where this one has the most.
+        let mut others = self.store.empty();
+        let mut end = scratch.far.len();
+        for gap in scratch.gaps.iter().rev() {
+            others = self.store.copy(&others);
+            let points = Points { cells: &self.points, labels: &self.labels };
+            for &(_, index) in &scratch.far[gap.taken..end] {
+                self.store.widen(&mut others, &points.point(index as usize, dimensions));
+            }
+            end = gap.taken;
+            let other = self.store.cost_without_split(&others);
+            debug_assert!(other.is_some(), "one predicate tells all points but the last apart");
+            let group = Group { dimension: dimension as u16, low: gap.low, high: gap.end - 1 };
+            // What each side costs: exactly if it needs no split, else at least 2.
+            let simple = [gap.cost, other].map(|cost| cost.unwrap_or(2));
+            if 1 + simple[0] + simple[1] > budget.nodes {
+                continue;
+            }
+            let mut sides = [Region::simple(others, simple[1]); 2];
+            sides[side] = Region::simple(gap.bounds, simple[0]);
+            if gap.cost.is_none() {
+                let Some(budget) = budget.side(1 + simple[1]) else { continue };
+                let way = Way { dimension: group.dimension, k: group.low, side, before: way };
+                if self.split(&mut sides[side], budget, Some(&way)) == Change::Impossible {
+                    continue;
+                }
+            }
+            let costs = [sides[0].cost, sides[1].cost];
+            least = least.min(1 + costs[0] + costs[1]);
+            match budget.depth {
+                2 => {
+                    let bounds = [sides[0].bounds, sides[1].bounds];
+                    self.pairs.push(Pair { group, costs: costs.map(|cost| cost as u8), bounds });
+                }
+                depth => self.entries[depth as usize - 3].push(Entry { group, sides }),
+            }
+        }
+        least
+    }
+}
+
+/// All points.
+#[derive(Clone, Copy)]
+struct Points<'p> {
+    cells: &'p [u16],
+    labels: &'p [u16],
+}
+
+impl<'p> Points<'p> {
+    #[inline(always)]
+    fn cell(self, index: usize, dimensions: usize) -> &'p [u16] {
+        &self.cells[index * dimensions..][..dimensions]
+    }
+
+    #[inline(always)]
+    fn point<S: Store>(self, index: usize, dimensions: usize) -> Point<'p, S> {
+        Point::new(self.cell(index, dimensions), self.labels[index])
     }
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::search::behaviour::bounds::{Arena, Inline};
+use crate::search::behaviour::lanes::Lanes;
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 
 /// Pushes the points that fit, takes some back now and then, and compares every answer with the
@@ -81,9 +82,9 @@ fn thousands_of_thresholds_take_little_memory() {
         let cell = [draw(2_001), draw(2_001), draw(2_001), draw(2_001)];
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
         space.push(&cell, label);
-        let entries: usize = space.entries.iter().map(Vec::len).sum();
-        let bytes = entries * size_of::<Entry<[[[u16; 2]; 4]; 2]>>()
-            + space.pairs.len() * size_of::<Pair<[[[u16; 2]; 4]; 2]>>();
+        let entries: usize = space.entries.iter().map(Stack::len).sum();
+        let bytes = entries * size_of::<Entry<[Lanes; 2]>>()
+            + space.pairs.len() * size_of::<Pair<[Lanes; 2]>>();
         most = most.max(bytes);
     }
     assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");

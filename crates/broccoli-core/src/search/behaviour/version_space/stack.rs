@@ -1,0 +1,83 @@
+//! A stack of plain values, with room to write on top of it.
+
+use std::ops::Range;
+
+pub(super) struct Stack<T> {
+    /// The values, and above them what was there before, to be written over.
+    items: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy> Stack<T> {
+    pub(super) fn new() -> Self {
+        Stack { items: Vec::new(), len: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Drops all but the first values.
+    #[inline(always)]
+    pub(super) fn truncate(&mut self, len: usize) {
+        debug_assert!(len <= self.len);
+        self.len = len;
+    }
+
+    pub(super) fn push(&mut self, item: T) {
+        match self.items.get_mut(self.len) {
+            Some(place) => *place = item,
+            None => self.items.push(item),
+        }
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn items(&self, range: Range<usize>) -> &[T] {
+        &self.items[range]
+    }
+
+    #[inline(always)]
+    pub(super) fn item(&self, index: usize) -> &T {
+        &self.items[index]
+    }
+
+    /// Sees to it that so many values can be written above the stack, if there are any to copy.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self, count: usize) {
+        if self.len + count > self.items.len() {
+            self.enlarge(self.len + count);
+        }
+    }
+
+    #[cold]
+    fn enlarge(&mut self, len: usize) {
+        if let Some(&any) = self.items.first() {
+            self.items.resize(len.next_power_of_two(), any);
+        }
+    }
+
+    /// A value above the stack.
+    #[inline(always)]
+    pub(super) fn item_mut(&mut self, index: usize) -> &mut T {
+        &mut self.items[index]
+    }
+
+    /// Writes above the stack.
+    #[inline(always)]
+    pub(super) fn write(&mut self, index: usize, item: T) {
+        self.items[index] = item;
+    }
+
+    #[inline(always)]
+    pub(super) fn copy(&mut self, from: usize, to: usize) {
+        self.items[to] = self.items[from];
+    }
+
+    /// What was written above the stack is part of it.
+    #[inline(always)]
+    pub(super) fn grow_to(&mut self, len: usize) {
+        self.len = len;
+    }
+}
