@@ -22,7 +22,7 @@ use crate::tree::Tree;
 
 /// Where the first round of `reach` cuts the traces, and by what factor it grows.
 pub(super) const FIRST_CUT: u64 = 2;
-const CUT_GROWTH: (u64, u64) = (13, 11);
+const CUT_GROWTH: (u64, u64) = (4, 3);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
