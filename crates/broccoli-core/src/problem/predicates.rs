@@ -212,7 +212,7 @@ impl Thresholds {
     /// assert_eq!([0.9, 1.0, 7.0].map(|x| thresholds.rank(x)), [0, 1, 2]);
     /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, value: f64) -> u16 {
         debug_assert!(!value.is_nan());
         let Some((first, density)) = self.even else {

@@ -91,20 +91,47 @@ impl Frontier {
 
     /// All leaves, those that promise most first, in bands.
     pub(super) fn promising_first(&self) -> Vec<u32> {
-        let mut agenda = self.in_order();
-        agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).promise()));
-        in_bands(agenda)
+        let keys = (0..self.len()).map(|leaf| std::cmp::Reverse(self.leaves.leaf(leaf).promise()));
+        in_bands(&keys.collect::<Vec<_>>())
     }
 }
 
-/// Puts leaves into bands of growing size, within which they keep the order of the walk: neighbours have
-/// labels in common, which need not be set up again.
-fn in_bands(mut agenda: Vec<u32>) -> Vec<u32> {
-    let (mut start, mut band) = (0, 1);
-    while start < agenda.len() {
-        let end = agenda.len().min(start + band);
-        agenda[start..end].sort_unstable();
-        (start, band) = (end, band + band / 4 + 1);
+/// The numbers of all keys in bands of growing size: first the least key, then the next ones. Within a band they
+/// are in order: neighbours have labels in common, which need not be set up again.
+fn in_bands(keys: &[impl Ord]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = (0..keys.len() as u32).collect();
+    let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
+    while end < numbers.len() {
+        starts.push(end);
+        (end, band) = (end + band, band + band / 4 + 1);
     }
-    agenda
+    // The last band is the largest: what is before it is a part of what there was, each time.
+    let mut rest = &mut numbers[..];
+    for start in starts.into_iter().rev() {
+        rest.select_nth_unstable_by_key(start, |&number| (&keys[number as usize], number));
+        let (before, band) = rest.split_at_mut(start);
+        band.sort_unstable();
+        rest = before;
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_bands;
+
+    #[test]
+    fn bands_are_those_of_the_sorted_keys() {
+        let keys: Vec<u64> = (0..500u64).map(|i| i * i % 37).collect();
+        let mut sorted: Vec<u32> = (0..500).collect();
+        sorted.sort_by_key(|&number| keys[number as usize]);
+        let (mut start, mut band) = (0, 1);
+        while start < sorted.len() {
+            let end = sorted.len().min(start + band);
+            sorted[start..end].sort_unstable();
+            (start, band) = (end, band + band / 4 + 1);
+        }
+        assert_eq!(in_bands(&keys), sorted);
+        assert!(in_bands(&[0; 0]).is_empty());
+    }
 }

@@ -239,19 +239,19 @@ impl<S: Store> VersionSpace<S> {
     /// Changes nothing; where it would take a split to know, it says no, and only [`VersionSpace::push`]
     /// tells.
     #[inline]
-    pub(super) fn refutes(&self, cell: &[u16], label: u16, nodes: Cost) -> bool {
+    pub(super) fn refutes(&self, point: &Point<'_, S>, nodes: Cost) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits(self.root(), budget, &Point::new(cell, label)) == Some(false)
+        self.fits(self.root(), budget, point) == Some(false)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
-    pub(super) fn push(&mut self, cell: &[u16], label: u16) -> bool {
+    pub(super) fn push(&mut self, point: &Point<'_, S>) -> bool {
         let (store, pairs) = (self.store.reach(), self.pairs.len());
         self.marks.extend(self.entries.iter().map(Stack::len));
-        append(&mut self.points, cell);
-        self.labels.push(label);
+        append(&mut self.points, point.cell);
+        self.labels.push(point.label);
         let mut root = *self.root();
-        let change = self.add(&mut root, self.budget, &Point::new(cell, label), None);
+        let change = self.add(&mut root, self.budget, point, None);
         // The level is pushed in any case, so that one way back serves both.
         self.levels.push(Level { root, store, pairs });
         let is_possible = change != Change::Impossible;

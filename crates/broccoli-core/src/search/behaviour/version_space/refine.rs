@@ -49,12 +49,16 @@ impl<S: Store> VersionSpace<S> {
     /// [`VersionSpace::fits`] for a region of depth 2 that is split.
     #[inline]
     fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> bool {
-        self.pairs.items(region.entries()).iter().any(|pair| {
-            pair.group.sides(point.cell).any(|side| {
-                (self.store.cost_with(&pair.bounds[side], point))
-                    .is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
-            })
-        })
+        for pair in self.pairs.items(region.entries()) {
+            for side in pair.group.sides(point.cell) {
+                let spent = 1 + Cost::from(pair.costs[1 - side]);
+                let cost = self.store.cost_with(&pair.bounds[side], point);
+                if cost.is_some_and(|cost| spent + cost <= nodes) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Adds one more point to a region.

@@ -29,9 +29,9 @@ fn check<S: Store>(
         let expected = least_nodes(&all, depth, u64::from(nodes));
         for most in 0..=nodes {
             let possible = expected.is_some_and(|least| least <= u64::from(most));
-            prop_assert!(!(possible && space.refutes(&cell, label, most)), "refuted within {most}");
+            prop_assert!(!(possible && space.refutes(&Point::new(&cell, label), most)), "refuted within {most}");
         }
-        let pushed = space.push(&cell, label);
+        let pushed = space.push(&Point::new(&cell, label));
         prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);
         if pushed {
             prop_assert_eq!(space.cost_of_first(points.len() - 1), before);
@@ -81,7 +81,7 @@ fn thousands_of_thresholds_take_little_memory() {
     for _ in 0..2_000 {
         let cell = [draw(2_001), draw(2_001), draw(2_001), draw(2_001)];
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
-        space.push(&cell, label);
+        space.push(&Point::new(&cell, label));
         let entries: usize = space.entries.iter().map(Stack::len).sum();
         let bytes = entries * size_of::<Entry<[Lanes; 2]>>()
             + space.pairs.len() * size_of::<Pair<[Lanes; 2]>>();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::tally::Measure;
 use super::{Ask, Frame, Incumbent, Position, Walk};
 use crate::problem::Verdict;
-use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, Slot};
 use crate::search::behaviour::memory::Node;
 use crate::search::behaviour::version_space::Cost;
@@ -98,18 +98,21 @@ impl<S: Store> Walk<S> {
     /// it; if plainly no other is, the version space need not be told.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
         let within = most.min(self.job.round.nodes);
+        let mut point = Point::new(cell, 0);
         // If no other label is possible the last one is, and need not be looked at.
         let last = self.actions - 1;
-        let mut first = self.open_label(cell, 0..last, within).unwrap_or(last);
-        let mut next = self.open_label(cell, first + 1..self.actions, within);
+        let mut first = self.open_label(&mut point, 0..last, within).unwrap_or(last);
+        let mut next = self.open_label(&mut point, first + 1..self.actions, within);
         if next.is_none() && within == self.space.nodes() {
             self.note_label(cell, slot, first, Some(within));
         } else {
-            while !self.give(cell, slot, first, within) {
+            point.label = first;
+            while !self.give(&point, slot, within) {
                 debug_assert!(next.is_some(), "a tree that agrees with the behaviour labels every cell");
                 let Some(label) = next else { break };
                 first = label;
-                next = self.open_label(cell, first + 1..self.actions, within);
+                next = self.open_label(&mut point, first + 1..self.actions, within);
+                point.label = first;
             }
         }
         if within < most {
@@ -126,10 +129,16 @@ impl<S: Store> Walk<S> {
         (next.is_some(), usize::from(first))
     }
 
-    /// The first of some labels that is not plainly impossible.
+    /// The first of some labels of a point that is not plainly impossible.
     #[inline]
-    fn open_label(&self, cell: &[u16], mut labels: Range<u16>, within: Cost) -> Option<u16> {
-        labels.find(|&label| !self.space.refutes(cell, label, within))
+    fn open_label(&self, point: &mut Point<'_, S>, labels: Range<u16>, within: Cost) -> Option<u16> {
+        for label in labels {
+            point.label = label;
+            if !self.space.refutes(point, within) {
+                return Some(label);
+            }
+        }
+        None
     }
 
     /// The label from `from` on, other than `first`, if there is one.
@@ -159,16 +168,16 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// Gives a cell a label, if that is possible within `most` nodes; says whether.
-    pub(super) fn give(&mut self, cell: &[u16], slot: Slot, label: u16, most: Cost) -> bool {
-        if !self.space.push(cell, label) {
+    /// Gives a cell its label, if that is possible within `most` nodes; says whether.
+    pub(super) fn give(&mut self, point: &Point<'_, S>, slot: Slot, most: Cost) -> bool {
+        if !self.space.push(point) {
             return false;
         }
         if self.space.cost() > most {
             self.space.pop();
             return false;
         }
-        self.note_label(cell, slot, label, None);
+        self.note_label(point.cell, slot, point.label, None);
         true
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Ask, Frame, Walk};
-use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::{Leaf, LeafLabel};
 use crate::search::evidence::End;
@@ -59,9 +59,10 @@ impl<S: Store> Walk<S> {
                 let Some(next) = label else { break None };
                 label = self.label_from(next + 1, first);
                 left = self.divide(at, self.labels_from(next + 1, first));
+                let point = Point::new(&cell, next);
                 if !self.is_suspended
-                    && !self.space.refutes(&cell, next, within)
-                    && self.give(&cell, slot, next, within)
+                    && !self.space.refutes(&point, within)
+                    && self.give(&point, slot, within)
                 {
                     break Some((true, usize::from(next)));
                 }
@@ -186,7 +187,7 @@ impl<S: Store> Walk<S> {
                 None => self.choose_action(cell, most),
                 Some(label) => {
                     let slot = self.labels.find(cell).0;
-                    if !self.give(cell, slot, label, most.min(self.job.round.nodes)) {
+                    if !self.give(&Point::new(cell, label), slot, most.min(self.job.round.nodes)) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
                             break Some(Ask::Keep { leaf: index });
@@ -208,7 +209,7 @@ impl<S: Store> Walk<S> {
     fn label_again(&mut self, (cell, label, implied_within, steps): LeafLabel<'_>) {
         let implied_within = implied_within.filter(|&nodes| self.space.nodes() <= nodes);
         if implied_within.is_none() {
-            let is_pushed = self.space.push(cell, label);
+            let is_pushed = self.space.push(&Point::new(cell, label));
             debug_assert!(is_pushed, "what was realisable is so again");
         }
         let slot = self.labels.find(cell).0;
