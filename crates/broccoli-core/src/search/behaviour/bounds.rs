@@ -11,7 +11,7 @@ use super::version_space::Cost;
 pub(super) struct Point<'c, S: Store> {
     pub(super) cell: &'c [u16],
     pub(super) label: u16,
-    corners: S::Corners,
+    pub(super) corners: S::Corners,
 }
 
 impl<'c, S: Store> Point<'c, S> {
@@ -154,6 +154,11 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
 
     #[inline(always)]
     fn cost_with(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> Option<Cost> {
+        if L == 2 {
+            let other = bounds[usize::from(point.label == 0)];
+            let own = bounds[usize::from(point.label)].max(point.corners);
+            return if other.is_zero() { Some(0) } else { are_disjoint(own, other).then_some(1) };
+        }
         let mut bounds = *bounds;
         Inline.widen(&mut bounds, point);
         self.cost_without_split(&bounds)

@@ -7,7 +7,7 @@
 mod of_machine {
     use std::arch::x86_64::{
         __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
-        _mm_set1_epi16, _mm_set_epi16, _mm_setzero_si128, _mm_shuffle_epi32, _mm_subs_epu16,
+        _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32, _mm_subs_epu16,
     };
 
     #[derive(Clone, Copy, Debug)]
@@ -134,7 +134,8 @@ mod tests {
     use super::{Lanes, of_arrays};
 
     fn numbers() -> impl Strategy<Value = [u16; 8]> {
-        let number = prop_oneof![Just(0), Just(1), Just(u16::MAX), Just(u16::MAX - 1), Just(1 << 15), any::<u16>()];
+        let number =
+            prop_oneof![Just(0), Just(1), Just(u16::MAX), Just(u16::MAX - 1), Just(1 << 15), any::<u16>()];
         proptest::array::uniform8(number)
     }
 

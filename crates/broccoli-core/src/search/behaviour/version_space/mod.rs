@@ -73,21 +73,20 @@ struct Group {
 }
 
 impl Group {
-    /// The sides on which this cell is, of all predicates of the group or of some.
+    /// The side on which a cell is; and whether it is on the other one of some predicates of the group. Then the
+    /// side is 1.
     #[inline(always)]
-    fn sides(self, cell: &[u16]) -> Range<usize> {
+    fn side(self, cell: &[u16]) -> (usize, bool) {
         let rank = cell[usize::from(self.dimension)];
-        usize::from(rank > self.high)..usize::from(rank > self.low) + 1
+        let is_true = rank > self.low;
+        (usize::from(is_true), is_true && rank <= self.high)
     }
 
-    /// The part of the group that has this cell on the given side; there is one.
-    #[inline(always)]
-    fn part(self, side: usize, cell: &[u16]) -> Group {
+    /// The predicates that have a cell on their true side, and those that have it on their false side, if there
+    /// are both.
+    fn cut(self, cell: &[u16]) -> [Group; 2] {
         let rank = cell[usize::from(self.dimension)];
-        match side {
-            1 => Group { high: self.high.min(rank - 1), ..self },
-            _ => Group { low: self.low.max(rank), ..self },
-        }
+        [Group { high: rank - 1, ..self }, Group { low: rank, ..self }]
     }
 }
 
@@ -98,12 +97,26 @@ struct Entry<B> {
     sides: [Region<B>; 2],
 }
 
+impl<B> Entry<B> {
+    #[inline(always)]
+    fn cost(&self) -> Cost {
+        1 + self.sides[0].cost + self.sides[1].cost
+    }
+}
+
 /// The same for a region of depth 2, whose sides are never split: most of the work is done on these.
 #[derive(Clone, Copy, Debug)]
 struct Pair<B> {
     group: Group,
     costs: [u8; 2],
     bounds: [B; 2],
+}
+
+impl<B> Pair<B> {
+    #[inline(always)]
+    fn cost(&self) -> Cost {
+        1 + Cost::from(self.costs[0]) + Cost::from(self.costs[1])
+    }
 }
 
 /// The last of the half-spaces on the way to a region, `rank[dimension] > k` is `side`, and those before.
@@ -176,6 +189,7 @@ pub(super) struct VersionSpace<S: Store> {
     /// The points, their ranks one after the other, and their labels.
     points: Vec<u16>,
     labels: Vec<u16>,
+    corners: Vec<S::Corners>,
     /// Per number of points, from none on.
     levels: Vec<Level<S::Bounds>>,
     /// Per point, how far each of the entries reached before it was pushed.
@@ -196,10 +210,11 @@ impl<S: Store> VersionSpace<S> {
             budget: Budget { depth, nodes },
             points: Vec::new(),
             labels: Vec::new(),
+            corners: Vec::new(),
             levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
             marks: Vec::new(),
-            pairs: Stack::new(),
-            entries: (3..depths).map(|_| Stack::new()).collect(),
+            pairs: Stack::default(),
+            entries: (3..depths).map(|_| Stack::default()).collect(),
             scratch: (0..depths).map(|_| Scratch::default()).collect(),
             thresholds,
             store,
@@ -250,6 +265,7 @@ impl<S: Store> VersionSpace<S> {
         self.marks.extend(self.entries.iter().map(Stack::len));
         append(&mut self.points, point.cell);
         self.labels.push(point.label);
+        self.corners.push(point.corners);
         let mut root = *self.root();
         let change = self.add(&mut root, self.budget, point, None);
         // The level is pushed in any case, so that one way back serves both.
@@ -280,6 +296,7 @@ impl<S: Store> VersionSpace<S> {
         }
         self.marks.truncate(start);
         self.labels.truncate(count);
+        self.corners.truncate(count);
         self.points.truncate(count * self.thresholds.len());
         self.levels.truncate(count + 1);
     }

@@ -1,6 +1,6 @@
 //! One more point: what it does to the regions, and whether they can take it.
 
-use super::{Budget, Change, Cost, Entry, Region, VersionSpace, Way};
+use super::{Budget, Change, Cost, Entry, Pair, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::{Point, Store};
 
 impl<S: Store> VersionSpace<S> {
@@ -26,21 +26,18 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
-    fn entries_fit(
-        &self,
-        region: &Region<S::Bounds>,
-        budget: Budget,
-        point: &Point<'_, S>,
-    ) -> Option<bool> {
+    fn entries_fit(&self, region: &Region<S::Bounds>, budget: Budget, point: &Point<'_, S>) -> Option<bool> {
         let mut is_unknown = false;
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
-            for side in entry.group.sides(point.cell) {
-                let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { continue };
-                match self.fits(&entry.sides[side], budget, point) {
-                    Some(true) => return Some(true),
-                    Some(false) => {}
-                    None => is_unknown = true,
-                }
+            let (side, is_cut) = entry.group.side(point.cell);
+            let mut fits = |side: usize| {
+                let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return false };
+                let fits = self.fits(&entry.sides[side], budget, point);
+                is_unknown |= fits.is_none();
+                fits == Some(true)
+            };
+            if fits(side) || is_cut && fits(1 - side) {
+                return Some(true);
             }
         }
         if is_unknown { None } else { Some(false) }
@@ -50,12 +47,13 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> bool {
         for pair in self.pairs.items(region.entries()) {
-            for side in pair.group.sides(point.cell) {
-                let spent = 1 + Cost::from(pair.costs[1 - side]);
+            let (side, is_cut) = pair.group.side(point.cell);
+            let fits = |side: usize| {
                 let cost = self.store.cost_with(&pair.bounds[side], point);
-                if cost.is_some_and(|cost| spent + cost <= nodes) {
-                    return true;
-                }
+                cost.is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
+            };
+            if fits(side) || is_cut && fits(1 - side) {
+                return true;
             }
         }
         false
@@ -101,95 +99,124 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
     ) -> Change {
         let level = budget.depth as usize - 3;
-        let first = self.entries[level].len();
-        self.entries[level].make_room(2 * region.count as usize);
+        // Only lists of lesser depth are written meanwhile.
+        let mut entries = std::mem::take(&mut self.entries[level]);
+        entries.make_room(2 * region.count as usize);
+        let first = entries.len();
         let mut end = first;
         let mut is_changed = false;
         let mut least = Cost::MAX;
         for index in region.entries() {
-            let entries = &mut self.entries[level];
-            let entry = entries.item(index);
-            let sides = entry.group.sides(point.cell);
-            let [same, other] = [sides.start, 1 - sides.start].map(|side| &entry.sides[side]);
-            let total = 1 + same.cost + other.cost;
-            if sides.len() == 1
-                && same.count == 0
-                && total <= budget.nodes
-                && self.store.is_inside(&same.bounds, point)
-            {
-                least = least.min(total);
-                entries.copy(index, end);
-                end += 1;
-                continue;
-            }
-            let entry = *entry;
-            for side in sides {
-                let group = entry.group.part(side, point.cell);
-                let mut entry = Entry { group, ..entry };
-                let spent = 1 + entry.sides[1 - side].cost;
-                let change = match budget.side(spent) {
-                    None => Change::Impossible,
-                    Some(budget) => {
-                        let way = Way { dimension: group.dimension, k: group.low, side, before: way };
-                        self.add(&mut entry.sides[side], budget, point, Some(&way))
-                    }
-                };
-                is_changed |= change != Change::Nothing;
-                if change != Change::Impossible {
-                    least = least.min(spent + entry.sides[side].cost);
-                    self.entries[level].write(end, entry);
+            let mut entry = *entries.item(index);
+            let (side, is_cut) = entry.group.side(point.cell);
+            if is_cut {
+                let [low, high] = entry.group.cut(point.cell);
+                let mut other = Entry { group: high, ..entry };
+                entry.group = low;
+                is_changed = true;
+                if self.add_to_entry(&mut other, 0, budget, point, way) != Change::Impossible {
+                    least = least.min(other.cost());
+                    entries.write(end, other);
                     end += 1;
                 }
             }
-        }
-        // If none was changed, some may have been cut in two.
-        if !is_changed && end - first == region.count as usize {
-            return Change::Nothing;
-        }
-        self.entries[level].grow_to(end);
-        region.become_split(first, end - first, least)
-    }
-
-    /// [`VersionSpace::refine`] for a region of depth 2.
-    fn refine_pairs(
-        &mut self,
-        region: &mut Region<S::Bounds>,
-        nodes: Cost,
-        point: &Point<'_, S>,
-    ) -> Change {
-        let VersionSpace { store, pairs, .. } = self;
-        let first = pairs.len();
-        pairs.make_room(2 * region.count as usize);
-        let mut end = first;
-        let mut is_changed = false;
-        let mut least = Cost::MAX;
-        for index in region.entries() {
-            let sides = pairs.item(index).group.sides(point.cell);
-            for side in sides {
-                pairs.copy(index, end);
-                let pair = pairs.item_mut(end);
-                pair.group = pair.group.part(side, point.cell);
-                if !store.is_inside(&pair.bounds[side], point) {
-                    is_changed = true;
-                    pair.bounds[side] = store.copy(&pair.bounds[side]);
-                    store.widen(&mut pair.bounds[side], point);
-                    let Some(cost) = store.cost_without_split(&pair.bounds[side]) else { continue };
-                    pair.costs[side] = cost as u8;
-                }
-                let total = 1 + Cost::from(pair.costs[0]) + Cost::from(pair.costs[1]);
-                if total > nodes {
+            match self.add_to_entry(&mut entry, side, budget, point, way) {
+                Change::Nothing => {}
+                Change::Another => is_changed = true,
+                Change::Impossible => {
                     is_changed = true;
                     continue;
                 }
-                least = least.min(total);
+            }
+            least = least.min(entry.cost());
+            entries.write(end, entry);
+            end += 1;
+        }
+        if is_changed {
+            entries.grow_to(end);
+        }
+        self.entries[level] = entries;
+        if is_changed { region.become_split(first, end - first, least) } else { Change::Nothing }
+    }
+
+    /// Adds one more point to one side of an entry.
+    #[inline(always)]
+    fn add_to_entry(
+        &mut self,
+        entry: &mut Entry<S::Bounds>,
+        side: usize,
+        budget: Budget,
+        point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
+    ) -> Change {
+        let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return Change::Impossible };
+        let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
+        self.add(&mut entry.sides[side], budget, point, Some(&way))
+    }
+
+    /// [`VersionSpace::refine`] for a region of depth 2.
+    fn refine_pairs(&mut self, region: &mut Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> Change {
+        let VersionSpace { store, pairs, .. } = self;
+        // Most lists change little or not at all.
+        let mut least = Cost::MAX;
+        let mut same = 0;
+        for pair in pairs.items(region.entries()) {
+            let (side, is_cut) = pair.group.side(point.cell);
+            if is_cut || pair.cost() > nodes || !store.is_inside(&pair.bounds[side], point) {
+                break;
+            }
+            least = least.min(pair.cost());
+            same += 1;
+        }
+        if same == region.count as usize {
+            return Change::Nothing;
+        }
+        pairs.make_room(2 * region.count as usize);
+        let first = pairs.len();
+        let mut end = first;
+        for index in region.entries().take(same) {
+            pairs.write(end, *pairs.item(index));
+            end += 1;
+        }
+        for index in region.entries().skip(same) {
+            let mut pair = *pairs.item(index);
+            let (side, is_cut) = pair.group.side(point.cell);
+            if is_cut {
+                let [low, high] = pair.group.cut(point.cell);
+                let mut other = Pair { group: high, ..pair };
+                pair.group = low;
+                if Self::add_to_pair(store, &mut other, 0, nodes, point) {
+                    least = least.min(other.cost());
+                    pairs.write(end, other);
+                    end += 1;
+                }
+            }
+            if Self::add_to_pair(store, &mut pair, side, nodes, point) {
+                least = least.min(pair.cost());
+                pairs.write(end, pair);
                 end += 1;
             }
         }
-        // If none was changed, some may have been cut in two.
-        if !is_changed && end - first == region.count as usize {
-            return Change::Nothing;
-        }
         pairs.grow_to(end);
         region.become_split(first, end - first, least)
+    }
+
+    /// Adds one more point to one side of a pair; whether it stays within its budget.
+    #[inline(always)]
+    fn add_to_pair(
+        store: &mut S,
+        pair: &mut Pair<S::Bounds>,
+        side: usize,
+        nodes: Cost,
+        point: &Point<'_, S>,
+    ) -> bool {
+        let bounds = &mut pair.bounds[side];
+        if !store.is_inside(bounds, point) {
+            *bounds = store.copy(bounds);
+            store.widen(bounds, point);
+            let Some(cost) = store.cost_without_split(bounds) else { return false };
+            pair.costs[side] = cost as u8;
+        }
+        pair.cost() <= nodes
     }
 }

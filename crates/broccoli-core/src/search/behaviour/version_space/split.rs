@@ -23,11 +23,8 @@ struct Gap<B> {
 /// What a split works with.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch<B> {
-    /// The points in the region.
+    /// The points in the region, the last one first.
     members: Vec<u32>,
-    /// Per dimension and side, the bounds of the points that no gap tells from the last one if this is on that
-    /// side: those with its rank and those farther on its side.
-    near: Vec<B>,
     /// The other points by their rank, the nearest first, and the gaps between them, likewise.
     far: Vec<(u16, u32)>,
     gaps: Vec<Gap<B>>,
@@ -35,7 +32,7 @@ pub(super) struct Scratch<B> {
 
 impl<B> Default for Scratch<B> {
     fn default() -> Self {
-        Scratch { members: Vec::new(), near: Vec::new(), far: Vec::new(), gaps: Vec::new() }
+        Scratch { members: Vec::new(), far: Vec::new(), gaps: Vec::new() }
     }
 }
 
@@ -53,17 +50,16 @@ impl<S: Store> VersionSpace<S> {
         let depth = budget.depth as usize;
         let first = self.entry_count(depth);
         let mut scratch = std::mem::take(&mut self.scratch[depth]);
-        self.find_members(way, &mut scratch);
+        self.find_members(way, &mut scratch.members);
         let mut cost = Cost::MAX;
         for dimension in 0..self.thresholds.len() {
             for side in [0, 1] {
                 // At depth 2 neither side may need a split.
                 let simple = depth == 2;
-                if simple && self.store.cost_without_split(&scratch.near[2 * dimension + side]).is_none() {
-                    continue;
+                if let Some(near) = self.near(dimension, side, simple, &scratch.members) {
+                    self.find_gaps(dimension, side, near, simple, &mut scratch);
+                    cost = cost.min(self.enter(dimension, side, way, &scratch, budget));
                 }
-                self.find_gaps(dimension, side, simple, &mut scratch);
-                cost = cost.min(self.enter(dimension, side, way, &scratch, budget));
             }
         }
         self.scratch[depth] = scratch;
@@ -75,39 +71,50 @@ impl<S: Store> VersionSpace<S> {
         if depth == 2 { self.pairs.len() } else { self.entries[depth - 3].len() }
     }
 
-    /// The points in the region at the end of the way, and the bounds of those near the last one.
-    fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
-        let (store, points) = (&mut self.store, Points { cells: &self.points, labels: &self.labels });
-        let dimensions = self.thresholds.len();
-        let last = points.cell(points.labels.len() - 1, dimensions);
-        let Scratch { members, near, .. } = scratch;
+    /// The points in the region at the end of the way, the last one first.
+    fn find_members(&self, way: Option<&Way<'_>>, members: &mut Vec<u32>) {
         members.clear();
-        near.clear();
-        for _ in 0..2 * dimensions {
-            let empty = store.empty();
-            near.push(store.copy(&empty));
-        }
-        for index in 0..points.labels.len() {
-            let point = points.point::<S>(index, dimensions);
-            if !Way::leads_to(way, point.cell) {
-                continue;
+        let cells = self.points.chunks_exact(self.thresholds.len());
+        let indices = (0..self.labels.len() as u32).rev();
+        members.extend(
+            indices.zip(cells.rev()).filter(|(_, cell)| Way::leads_to(way, cell)).map(|(index, _)| index),
+        );
+    }
+
+    /// The bounds of the points that no gap of a dimension tells from the last one if this is on the given side:
+    /// those with its rank and those farther on its side. Nothing if they are to be `simple` and need a split.
+    fn near(&mut self, dimension: usize, side: usize, simple: bool, members: &[u32]) -> Option<S::Bounds> {
+        let (dimensions, count) = (self.thresholds.len(), self.labels.len());
+        let last = self.points[(count - 1) * dimensions + dimension];
+        let empty = self.store.empty();
+        let mut bounds = self.store.copy(&empty);
+        for &index in members {
+            let point = points(&self.points, &self.labels, &self.corners).point(index as usize, dimensions);
+            let rank = point.cell[dimension];
+            let is_near = if side == 0 { rank <= last } else { rank >= last };
+            self.store.widen_if(is_near, &mut bounds, &point);
+            if simple && self.store.cost_without_split(&bounds).is_none() {
+                return None;
             }
-            members.push(index as u32);
-            for ((bounds, &rank), &last) in near.chunks_exact_mut(2).zip(point.cell).zip(last) {
-                store.widen_if(rank <= last, &mut bounds[0], &point);
-                store.widen_if(rank >= last, &mut bounds[1], &point);
-            }
         }
+        Some(bounds)
     }
 
     /// The gaps of one dimension that have the last point on the given side, the nearest first; if they are to
     /// be `simple`, only as long as this side needs no split.
-    fn find_gaps(&mut self, dimension: usize, side: usize, simple: bool, scratch: &mut Scratch<S::Bounds>) {
-        let (store, points) = (&mut self.store, Points { cells: &self.points, labels: &self.labels });
+    fn find_gaps(
+        &mut self,
+        dimension: usize,
+        side: usize,
+        near: S::Bounds,
+        simple: bool,
+        scratch: &mut Scratch<S::Bounds>,
+    ) {
+        let (store, points) = (&mut self.store, points(&self.points, &self.labels, &self.corners));
         let dimensions = self.thresholds.len();
-        let Scratch { members, near, far, gaps } = scratch;
-        let rank_of = |index: u32| points.cells[index as usize * dimensions + dimension];
-        let last = rank_of(points.labels.len() as u32 - 1);
+        let Scratch { members, far, gaps } = scratch;
+        let rank_of = |index: u32| self.points[index as usize * dimensions + dimension];
+        let last = rank_of(self.labels.len() as u32 - 1);
         far.clear();
         far.extend(members.iter().map(|&index| (rank_of(index), index)).filter(|&(rank, _)| match side {
             0 => rank > last,
@@ -118,7 +125,7 @@ impl<S: Store> VersionSpace<S> {
             _ => far.sort_unstable_by(|a, b| b.cmp(a)),
         }
         gaps.clear();
-        let mut bounds = near[2 * dimension + side];
+        let mut bounds = near;
         let (mut edge, mut taken) = (last, 0);
         loop {
             let cost = store.cost_without_split(&bounds);
@@ -162,7 +169,7 @@ impl<S: Store> VersionSpace<S> {
         let mut end = scratch.far.len();
         for gap in scratch.gaps.iter().rev() {
             others = self.store.copy(&others);
-            let points = Points { cells: &self.points, labels: &self.labels };
+            let points = points(&self.points, &self.labels, &self.corners);
             for &(_, index) in &scratch.far[gap.taken..end] {
                 self.store.widen(&mut others, &points.point(index as usize, dimensions));
             }
@@ -200,19 +207,20 @@ impl<S: Store> VersionSpace<S> {
 
 /// All points.
 #[derive(Clone, Copy)]
-struct Points<'p> {
+struct Points<'p, S: Store> {
     cells: &'p [u16],
     labels: &'p [u16],
+    corners: &'p [S::Corners],
 }
 
-impl<'p> Points<'p> {
-    #[inline(always)]
-    fn cell(self, index: usize, dimensions: usize) -> &'p [u16] {
-        &self.cells[index * dimensions..][..dimensions]
-    }
+fn points<'p, S: Store>(cells: &'p [u16], labels: &'p [u16], corners: &'p [S::Corners]) -> Points<'p, S> {
+    Points { cells, labels, corners }
+}
 
+impl<'p, S: Store> Points<'p, S> {
     #[inline(always)]
-    fn point<S: Store>(self, index: usize, dimensions: usize) -> Point<'p, S> {
-        Point::new(self.cell(index, dimensions), self.labels[index])
+    fn point(&self, index: usize, dimensions: usize) -> Point<'p, S> {
+        let cell = &self.cells[index * dimensions..][..dimensions];
+        Point { cell, label: self.labels[index], corners: self.corners[index] }
     }
 }

@@ -8,11 +8,13 @@ pub(super) struct Stack<T> {
     len: usize,
 }
 
-impl<T: Copy> Stack<T> {
-    pub(super) fn new() -> Self {
+impl<T> Default for Stack<T> {
+    fn default() -> Self {
         Stack { items: Vec::new(), len: 0 }
     }
+}
 
+impl<T: Copy> Stack<T> {
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.len
@@ -58,21 +60,10 @@ impl<T: Copy> Stack<T> {
         }
     }
 
-    /// A value above the stack.
-    #[inline(always)]
-    pub(super) fn item_mut(&mut self, index: usize) -> &mut T {
-        &mut self.items[index]
-    }
-
     /// Writes above the stack.
     #[inline(always)]
     pub(super) fn write(&mut self, index: usize, item: T) {
         self.items[index] = item;
-    }
-
-    #[inline(always)]
-    pub(super) fn copy(&mut self, from: usize, to: usize) {
-        self.items[to] = self.items[from];
     }
 
     /// What was written above the stack is part of it.

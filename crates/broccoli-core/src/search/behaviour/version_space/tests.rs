@@ -29,7 +29,10 @@ fn check<S: Store>(
         let expected = least_nodes(&all, depth, u64::from(nodes));
         for most in 0..=nodes {
             let possible = expected.is_some_and(|least| least <= u64::from(most));
-            prop_assert!(!(possible && space.refutes(&Point::new(&cell, label), most)), "refuted within {most}");
+            prop_assert!(
+                !(possible && space.refutes(&Point::new(&cell, label), most)),
+                "refuted within {most}"
+            );
         }
         let pushed = space.push(&Point::new(&cell, label));
         prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);
@@ -83,8 +86,8 @@ fn thousands_of_thresholds_take_little_memory() {
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
         space.push(&Point::new(&cell, label));
         let entries: usize = space.entries.iter().map(Stack::len).sum();
-        let bytes = entries * size_of::<Entry<[Lanes; 2]>>()
-            + space.pairs.len() * size_of::<Pair<[Lanes; 2]>>();
+        let bytes =
+            entries * size_of::<Entry<[Lanes; 2]>>() + space.pairs.len() * size_of::<Pair<[Lanes; 2]>>();
         most = most.max(bytes);
     }
     assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");
