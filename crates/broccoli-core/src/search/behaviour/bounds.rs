@@ -39,14 +39,17 @@ pub(super) trait Store: Sized {
     /// Bounds to be [widened](Store::widen).
     fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds;
 
-    /// Adds one more point to bounds that were copied for that, if it is wanted.
-    fn widen_if(&mut self, is_wanted: bool, bounds: &mut Self::Bounds, point: &Point<'_, Self>);
-
     /// Adds one more point to bounds that were copied for that.
-    #[inline(always)]
-    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
-        self.widen_if(true, bounds, point);
-    }
+    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>);
+
+    /// Adds one more point to bounds that were copied for that, by dimension and then for the ranks up to that of
+    /// another point and for those from it on: only where its rank is one of these.
+    fn widen_around(
+        &mut self,
+        bounds: &mut [[Self::Bounds; 2]],
+        other: &Point<'_, Self>,
+        point: &Point<'_, Self>,
+    );
 
     /// Whether a cell lies within the bounds of its label, so that adding it changes nothing.
     fn is_inside(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> bool;
@@ -142,9 +145,34 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
     }
 
     #[inline(always)]
-    fn widen_if(&mut self, is_wanted: bool, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
+    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
         let own = &mut bounds[usize::from(point.label)];
-        *own = own.max(point.corners.only_if(is_wanted));
+        *own = own.max(point.corners);
+    }
+
+    #[inline(always)]
+    fn widen_around(
+        &mut self,
+        bounds: &mut [[Self::Bounds; 2]],
+        other: &Point<'_, Self>,
+        point: &Point<'_, Self>,
+    ) {
+        // A greater rank has a lesser complement. Without a branch: zeros widen nothing.
+        let at_most = point.corners.at_most(other.corners);
+        let mut widen = |dimension: usize, side: usize, mask: Lanes| {
+            if dimension < D {
+                let own = &mut bounds[dimension][side][usize::from(point.label)];
+                *own = own.max(point.corners.and(mask));
+            }
+        };
+        widen(0, 0, at_most.spread::<0>());
+        widen(0, 1, at_most.spread::<4>());
+        widen(1, 0, at_most.spread::<1>());
+        widen(1, 1, at_most.spread::<5>());
+        widen(2, 0, at_most.spread::<2>());
+        widen(2, 1, at_most.spread::<6>());
+        widen(3, 0, at_most.spread::<3>());
+        widen(3, 1, at_most.spread::<7>());
     }
 
     #[inline(always)]
@@ -209,10 +237,18 @@ impl Store for Arena {
         copy as u32
     }
 
-    fn widen_if(&mut self, is_wanted: bool, bounds: &mut u32, point: &Point<'_, Self>) {
-        if !is_wanted {
-            return;
+    fn widen_around(&mut self, bounds: &mut [[u32; 2]], other: &Point<'_, Self>, point: &Point<'_, Self>) {
+        for ((bounds, own), other) in bounds.iter_mut().zip(point.cell).zip(other.cell) {
+            if own <= other {
+                self.widen(&mut bounds[0], point);
+            }
+            if own >= other {
+                self.widen(&mut bounds[1], point);
+            }
         }
+    }
+
+    fn widen(&mut self, bounds: &mut u32, point: &Point<'_, Self>) {
         let ranges = &mut self.ranges[*bounds as usize + usize::from(point.label) * self.dimensions..];
         for (&rank, range) in point.cell.iter().zip(ranges) {
             *range = [rank.min(range[0]), rank.max(range[1])];

@@ -103,7 +103,7 @@ fn in_bands(keys: &[impl Ord]) -> Vec<u32> {
     let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
     while end < numbers.len() {
         starts.push(end);
-        (end, band) = (end + band, band + band / 4 + 1);
+        (end, band) = (end + band, band + band / 2 + 1);
     }
     // The last band is the largest: what is before it is a part of what there was, each time.
     let mut band_of = vec![0; keys.len()];
@@ -134,7 +134,7 @@ mod tests {
         while start < sorted.len() {
             let end = sorted.len().min(start + band);
             sorted[start..end].sort_unstable();
-            (start, band) = (end, band + band / 4 + 1);
+            (start, band) = (end, band + band / 2 + 1);
         }
         assert_eq!(in_bands(&keys), sorted);
         assert!(in_bands(&[0; 0]).is_empty());

@@ -7,7 +7,8 @@
 mod of_machine {
     use std::arch::x86_64::{
         __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
-        _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32, _mm_subs_epu16,
+        _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32, _mm_shufflehi_epi16,
+        _mm_shufflelo_epi16, _mm_subs_epu16,
     };
 
     #[derive(Clone, Copy, Debug)]
@@ -56,10 +57,31 @@ mod of_machine {
             Lanes(of_sse2!(_mm_add_epi16(_mm_subs_epu16(self.0, other.0), other.0)))
         }
 
-        /// Themselves, or zeros.
+        /// Ones in all bits where a number is at most that of another, else zeros.
         #[inline(always)]
-        pub(crate) fn only_if(self, is_wanted: bool) -> Self {
-            Lanes(of_sse2!(_mm_and_si128(self.0, _mm_set1_epi16(-i16::from(is_wanted)))))
+        pub(crate) fn at_most(self, other: Self) -> Self {
+            Lanes(of_sse2!(_mm_cmpeq_epi16(_mm_subs_epu16(self.0, other.0), _mm_setzero_si128())))
+        }
+
+        /// The number in one place in all of them.
+        #[inline(always)]
+        pub(crate) fn spread<const PLACE: usize>(self) -> Self {
+            Lanes(of_sse2!(match PLACE {
+                0 => _mm_shuffle_epi32::<0b00_00_00_00>(_mm_shufflelo_epi16::<0b00_00_00_00>(self.0)),
+                1 => _mm_shuffle_epi32::<0b00_00_00_00>(_mm_shufflelo_epi16::<0b01_01_01_01>(self.0)),
+                2 => _mm_shuffle_epi32::<0b00_00_00_00>(_mm_shufflelo_epi16::<0b10_10_10_10>(self.0)),
+                3 => _mm_shuffle_epi32::<0b00_00_00_00>(_mm_shufflelo_epi16::<0b11_11_11_11>(self.0)),
+                4 => _mm_shuffle_epi32::<0b10_10_10_10>(_mm_shufflehi_epi16::<0b00_00_00_00>(self.0)),
+                5 => _mm_shuffle_epi32::<0b10_10_10_10>(_mm_shufflehi_epi16::<0b01_01_01_01>(self.0)),
+                6 => _mm_shuffle_epi32::<0b10_10_10_10>(_mm_shufflehi_epi16::<0b10_10_10_10>(self.0)),
+                _ => _mm_shuffle_epi32::<0b10_10_10_10>(_mm_shufflehi_epi16::<0b11_11_11_11>(self.0)),
+            }))
+        }
+
+        /// The bits that both have.
+        #[inline(always)]
+        pub(crate) fn and(self, other: Self) -> Self {
+            Lanes(of_sse2!(_mm_and_si128(self.0, other.0)))
         }
 
         /// Whether the first four and the last four of another, and the last four and the first four, all add
@@ -77,7 +99,7 @@ mod of_machine {
 #[cfg_attr(target_arch = "x86_64", allow(dead_code, reason = "only the tests use it"))]
 mod of_arrays {
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Lanes([u16; 8]);
+    pub(crate) struct Lanes(pub(super) [u16; 8]);
 
     impl Lanes {
         #[inline(always)]
@@ -107,10 +129,22 @@ mod of_arrays {
             Lanes(std::array::from_fn(|i| self.0[i].max(other.0[i])))
         }
 
-        /// Themselves, or zeros.
+        /// Ones in all bits where a number is at most that of another, else zeros.
         #[inline(always)]
-        pub(crate) fn only_if(self, is_wanted: bool) -> Self {
-            if is_wanted { self } else { Lanes::zero() }
+        pub(crate) fn at_most(self, other: Self) -> Self {
+            Lanes(std::array::from_fn(|i| if self.0[i] <= other.0[i] { u16::MAX } else { 0 }))
+        }
+
+        /// The number in one place in all of them.
+        #[inline(always)]
+        pub(crate) fn spread<const PLACE: usize>(self) -> Self {
+            Lanes([self.0[PLACE]; 8])
+        }
+
+        /// The bits that both have.
+        #[inline(always)]
+        pub(crate) fn and(self, other: Self) -> Self {
+            Lanes(std::array::from_fn(|i| self.0[i] & other.0[i]))
         }
 
         /// Whether the first four and the last four of another, and the last four and the first four, all add
@@ -141,20 +175,47 @@ mod tests {
 
     proptest! {
         #[test]
-        fn machine_and_arrays_agree(a in numbers(), b in numbers(), is_wanted: bool) {
-            let own = (Lanes::new(a), Lanes::new(b));
-            let plain = (of_arrays::Lanes::new(a), of_arrays::Lanes::new(b));
-            prop_assert_eq!(own.0.is_zero(), plain.0.is_zero());
-            prop_assert_eq!(own.0.are_within(own.1), plain.0.are_within(plain.1));
-            prop_assert_eq!(own.0.all_reach_across(own.1), plain.0.all_reach_across(plain.1));
-            // What is within both is equal.
-            let greater = Lanes::new(std::array::from_fn(|i| a[i].max(b[i])));
-            let max = own.0.max(own.1);
-            prop_assert!(max.are_within(greater) && greater.are_within(max));
-            let some = own.0.only_if(is_wanted);
-            let wanted = if is_wanted { own.0 } else { Lanes::zero() };
-            prop_assert!(some.are_within(wanted) && wanted.are_within(some));
+        fn machine_and_arrays_agree(a in numbers(), b in numbers()) {
+            let (own, other) = (Lanes::new(a), Lanes::new(b));
+            let (plain, plain_other) = (of_arrays::Lanes::new(a), of_arrays::Lanes::new(b));
+            prop_assert_eq!(own.is_zero(), plain.is_zero());
+            prop_assert_eq!(own.are_within(other), plain.are_within(plain_other));
+            prop_assert_eq!(own.all_reach_across(other), plain.all_reach_across(plain_other));
+            prop_assert_eq!(numbers_of(own.max(other)), plain.max(plain_other).0);
+            prop_assert_eq!(numbers_of(own.at_most(other)), plain.at_most(plain_other).0);
+            prop_assert_eq!(numbers_of(own.and(other)), plain.and(plain_other).0);
+            prop_assert_eq!(spread(own).map(numbers_of), a.map(|number| [number; 8]));
         }
+    }
+
+    fn spread(lanes: Lanes) -> [Lanes; 8] {
+        [
+            lanes.spread::<0>(),
+            lanes.spread::<1>(),
+            lanes.spread::<2>(),
+            lanes.spread::<3>(),
+            lanes.spread::<4>(),
+            lanes.spread::<5>(),
+            lanes.spread::<6>(),
+            lanes.spread::<7>(),
+        ]
+    }
+
+    /// By bisection: there is no other way to look at one number.
+    fn numbers_of(lanes: Lanes) -> [u16; 8] {
+        std::array::from_fn(|place| {
+            let is_at_most = |number: u32| {
+                let mut most = [u16::MAX; 8];
+                most[place] = number as u16;
+                lanes.are_within(Lanes::new(most))
+            };
+            let (mut low, mut high) = (0, u32::from(u16::MAX));
+            while low < high {
+                let middle = (low + high) / 2;
+                if is_at_most(middle) { high = middle } else { low = middle + 1 }
+            }
+            low as u16
+        })
     }
 
     #[test]

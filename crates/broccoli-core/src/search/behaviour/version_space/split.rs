@@ -23,8 +23,11 @@ struct Gap<B> {
 /// What a split works with.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch<B> {
-    /// The points in the region, the last one first.
+    /// The points in the region.
     members: Vec<u32>,
+    /// Per dimension and side, the bounds of the points that no gap tells from the last one if this is on that
+    /// side: those with its rank and those farther on its side.
+    near: Vec<[B; 2]>,
     /// The other points by their rank, the nearest first, and the gaps between them, likewise.
     far: Vec<(u16, u32)>,
     gaps: Vec<Gap<B>>,
@@ -32,7 +35,7 @@ pub(super) struct Scratch<B> {
 
 impl<B> Default for Scratch<B> {
     fn default() -> Self {
-        Scratch { members: Vec::new(), far: Vec::new(), gaps: Vec::new() }
+        Scratch { members: Vec::new(), near: Vec::new(), far: Vec::new(), gaps: Vec::new() }
     }
 }
 
@@ -50,14 +53,14 @@ impl<S: Store> VersionSpace<S> {
         let depth = budget.depth as usize;
         let first = self.entry_count(depth);
         let mut scratch = std::mem::take(&mut self.scratch[depth]);
-        self.find_members(way, &mut scratch.members);
+        self.find_members(way, &mut scratch);
         let mut cost = Cost::MAX;
         for dimension in 0..self.thresholds.len() {
             for side in [0, 1] {
                 // At depth 2 neither side may need a split.
-                let simple = depth == 2;
-                if let Some(near) = self.near(dimension, side, simple, &scratch.members) {
-                    self.find_gaps(dimension, side, near, simple, &mut scratch);
+                let near = &scratch.near[dimension][side];
+                if depth > 2 || self.store.cost_without_split(near).is_some() {
+                    self.find_gaps(dimension, side, depth == 2, &mut scratch);
                     cost = cost.min(self.enter(dimension, side, way, &scratch, budget));
                 }
             }
@@ -71,48 +74,31 @@ impl<S: Store> VersionSpace<S> {
         if depth == 2 { self.pairs.len() } else { self.entries[depth - 3].len() }
     }
 
-    /// The points in the region at the end of the way, the last one first.
-    fn find_members(&self, way: Option<&Way<'_>>, members: &mut Vec<u32>) {
+    /// The points in the region at the end of the way, and the bounds of those near the last one.
+    fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
+        let (store, points) = (&mut self.store, points(&self.points, &self.labels, &self.corners));
+        let dimensions = self.thresholds.len();
+        let Scratch { members, near, .. } = scratch;
         members.clear();
-        let cells = self.points.chunks_exact(self.thresholds.len());
-        let indices = (0..self.labels.len() as u32).rev();
-        members.extend(
-            indices.zip(cells.rev()).filter(|(_, cell)| Way::leads_to(way, cell)).map(|(index, _)| index),
-        );
-    }
-
-    /// The bounds of the points that no gap of a dimension tells from the last one if this is on the given side:
-    /// those with its rank and those farther on its side. Nothing if they are to be `simple` and need a split.
-    fn near(&mut self, dimension: usize, side: usize, simple: bool, members: &[u32]) -> Option<S::Bounds> {
-        let (dimensions, count) = (self.thresholds.len(), self.labels.len());
-        let last = self.points[(count - 1) * dimensions + dimension];
-        let empty = self.store.empty();
-        let mut bounds = self.store.copy(&empty);
-        for &index in members {
-            let point = points(&self.points, &self.labels, &self.corners).point(index as usize, dimensions);
-            let rank = point.cell[dimension];
-            let is_near = if side == 0 { rank <= last } else { rank >= last };
-            self.store.widen_if(is_near, &mut bounds, &point);
-            if simple && self.store.cost_without_split(&bounds).is_none() {
-                return None;
+        near.clear();
+        let empty = store.empty();
+        near.extend((0..dimensions).map(|_| [store.copy(&empty), store.copy(&empty)]));
+        let last = points.point(self.labels.len() - 1, dimensions);
+        for index in 0..self.labels.len() {
+            let point = points.point(index, dimensions);
+            if Way::leads_to(way, point.cell) {
+                members.push(index as u32);
+                store.widen_around(near, &last, &point);
             }
         }
-        Some(bounds)
     }
 
     /// The gaps of one dimension that have the last point on the given side, the nearest first; if they are to
     /// be `simple`, only as long as this side needs no split.
-    fn find_gaps(
-        &mut self,
-        dimension: usize,
-        side: usize,
-        near: S::Bounds,
-        simple: bool,
-        scratch: &mut Scratch<S::Bounds>,
-    ) {
+    fn find_gaps(&mut self, dimension: usize, side: usize, simple: bool, scratch: &mut Scratch<S::Bounds>) {
         let (store, points) = (&mut self.store, points(&self.points, &self.labels, &self.corners));
         let dimensions = self.thresholds.len();
-        let Scratch { members, far, gaps } = scratch;
+        let Scratch { members, near, far, gaps } = scratch;
         let rank_of = |index: u32| self.points[index as usize * dimensions + dimension];
         let last = rank_of(self.labels.len() as u32 - 1);
         far.clear();
@@ -125,7 +111,7 @@ impl<S: Store> VersionSpace<S> {
             _ => far.sort_unstable_by(|a, b| b.cmp(a)),
         }
         gaps.clear();
-        let mut bounds = near;
+        let mut bounds = near[dimension][side];
         let (mut edge, mut taken) = (last, 0);
         loop {
             let cost = store.cost_without_split(&bounds);
