@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::walk::Ask;
+use super::leaves::MOST_ROOM;
+use super::walk::{Ask, MORE_LEAVES};
 use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 
 /// A place to come back to.
@@ -11,9 +12,10 @@ use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemE
 struct Place {
     initial: u32,
     steps: u64,
-    /// Where its saved state starts and ends, if it has one. Without, the way there is to act as the
-    /// labels say.
-    state: Option<(usize, usize)>,
+    /// Whether there is a saved state, which ends here and starts where that of the place before ends. Without,
+    /// the way there is to act as the labels say.
+    is_saved: bool,
+    end: usize,
 }
 
 /// Places, and their saved states one after the other.
@@ -26,17 +28,14 @@ pub(super) struct Places {
 impl Places {
     /// A place without a saved state is added.
     pub(super) fn push(&mut self, initial: u32, steps: u64) {
-        self.places.push(Place { initial, steps, state: None });
+        self.places.push(Place { initial, steps, is_saved: false, end: self.states.len() });
     }
 
     /// Adds all places of others behind these.
     pub(super) fn append(&mut self, others: &Places) {
         let offset = self.states.len();
         self.states.extend_from_slice(&others.states);
-        self.places.extend(others.places.iter().map(|place| Place {
-            state: place.state.map(|(start, end)| (start + offset, end + offset)),
-            ..*place
-        }));
+        self.places.extend(others.places.iter().map(|place| Place { end: place.end + offset, ..*place }));
     }
 
     /// What they take in memory.
@@ -49,39 +48,51 @@ impl Places {
         self.states.clear();
     }
 
+    /// Makes room for so many places, with states as long as those of others.
+    fn make_room(&mut self, places: usize, others: &Places) {
+        let places = places.min(MOST_ROOM);
+        self.places.reserve(places);
+        self.states.reserve(places * others.states.len() / others.places.len().max(1));
+    }
+
     /// Adds the present place of a system.
     fn save(&mut self, instance: &mut Instance<'_>, initial: u32) -> Result<(), RunError> {
-        let state = match instance.come_back() {
-            ComeBack::Replay => None,
+        let is_saved = match instance.come_back() {
+            ComeBack::Replay => false,
             ComeBack::Snapshot | ComeBack::Clone => {
-                let start = self.states.len();
                 instance.save(&mut self.states)?;
-                Some((start, self.states.len()))
+                true
             }
         };
-        self.places.push(Place { initial, steps: instance.steps(), state });
+        self.places.push(Place { initial, steps: instance.steps(), is_saved, end: self.states.len() });
         Ok(())
     }
 
     /// Adds a place of others.
     pub(super) fn copy(&mut self, others: &Places, index: usize) {
-        let place = others.places[index];
-        let start = self.states.len();
-        let state = place.state.map(|(from, to)| {
-            self.states.extend_from_slice(&others.states[from..to]);
-            (start, self.states.len())
-        });
-        self.places.push(Place { state, ..place });
+        self.states.extend_from_slice(others.state(index));
+        self.places.push(Place { end: self.states.len(), ..others.places[index] });
+    }
+
+    /// The saved state of a place; empty if there is none.
+    #[inline]
+    fn state(&self, index: usize) -> &[u8] {
+        &self.states[self.end_of_first(index)..self.places[index].end]
+    }
+
+    /// Where the states of the first places end.
+    #[inline]
+    fn end_of_first(&self, count: usize) -> usize {
+        count.checked_sub(1).map_or(0, |last| self.places[last].end)
     }
 
     /// Drops all but the first places.
+    #[inline]
     fn keep_first(&mut self, keep: usize) {
-        if let Some(start) =
-            self.places.iter().skip(keep).find_map(|place| place.state.map(|(start, _)| start))
-        {
-            self.states.truncate(start);
+        if keep < self.places.len() {
+            self.states.truncate(self.end_of_first(keep));
+            self.places.truncate(keep);
         }
-        self.places.truncate(keep);
     }
 }
 
@@ -205,10 +216,11 @@ impl<'p> Driver<'p> {
         self.leaves.bytes()
     }
 
-    /// Forgets all places, and begins with these leaves of the last round.
-    pub(super) fn begin(&mut self, leaves: Arc<Places>) {
+    /// Forgets all places, and begins with these leaves of the last round, or so many of them.
+    pub(super) fn begin(&mut self, leaves: Arc<Places>, count: usize) {
         self.marks.clear();
         self.leaves.clear();
+        self.leaves.make_room(MORE_LEAVES * count, &leaves);
         self.left = None;
         self.old_leaves = leaves;
     }
@@ -278,16 +290,10 @@ impl<'p> Driver<'p> {
         if let Some((places, index)) = place {
             let place = places.places[index];
             self.initial = place.initial;
-            match place.state {
-                Some((start, end)) => {
-                    let state = &places.states[start..end];
-                    self.instance.restore(state, place.initial as usize, place.steps)?;
-                }
-                None => {
-                    if !self.follow(place.steps, label)? {
-                        return Ok(Answer::Later);
-                    }
-                }
+            if place.is_saved {
+                self.instance.restore(places.state(index), place.initial as usize, place.steps)?;
+            } else if !self.follow(place.steps, label)? {
+                return Ok(Answer::Later);
             }
         }
         self.pass(action)?;

@@ -106,17 +106,18 @@ fn in_bands(keys: &[impl Ord]) -> Vec<u32> {
         (end, band) = (end + band, band + band / 2 + 1);
     }
     // The last band is the largest: what is before it is a part of what there was, each time.
-    let mut band_of = vec![0; keys.len()];
+    let mut band_of = vec![0u32; keys.len()];
     let mut rest = &mut numbers[..];
     for (band, &start) in starts.iter().enumerate().rev() {
         rest.select_nth_unstable_by_key(start, |&number| (&keys[number as usize], number));
         let (before, own) = rest.split_at_mut(start);
-        own.iter().for_each(|&number| band_of[number as usize] = band);
+        own.iter().for_each(|&number| band_of[number as usize] = band as u32);
         rest = before;
     }
     for (number, band) in (0..).zip(band_of) {
-        numbers[starts[band]] = number;
-        starts[band] += 1;
+        let start = &mut starts[band as usize];
+        numbers[*start] = number;
+        *start += 1;
     }
     numbers
 }

@@ -127,7 +127,7 @@ impl<'p, S: Store> Lane<'p, S> {
         if let Some(failures) = failures {
             self.walk.set_failures(failures);
         }
-        self.driver.begin(Arc::clone(&frontier.places));
+        self.driver.begin(Arc::clone(&frontier.places), agenda.len());
         self.ask = self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
         self.is_told = false;
         self.next = None;

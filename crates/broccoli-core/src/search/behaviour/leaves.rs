@@ -73,6 +73,9 @@ pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 
+/// For how many leaves room is made beforehand, at most.
+pub(super) const MOST_ROOM: usize = 1 << 17;
+
 /// Floats are written as their bits: infinity is a value, and not every format has it.
 mod as_bits {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -134,6 +137,16 @@ impl Leaves {
         self.labels.clear();
         self.label_cells.clear();
         self.path.clear();
+    }
+
+    /// Makes room for so many leaves, or a lot, so that they need not be moved while they become more.
+    pub(super) fn make_room(&mut self, leaves: usize) {
+        let leaves = leaves.min(MOST_ROOM);
+        self.records.reserve(leaves);
+        self.cells.reserve(leaves * self.dimensions);
+        self.started.reserve(leaves);
+        self.labels.reserve(leaves);
+        self.label_cells.reserve(leaves * self.dimensions);
     }
 
     pub(super) fn len(&self) -> usize {

@@ -204,6 +204,12 @@ impl<S: Store> Walk<S> {
         self.labels.push(cell, Given { label, implied_within, points: points as u32, steps, slot });
     }
 
+    /// The number by which the last step is counted. Only `reach` asks how many steps were made up to some number.
+    #[inline(always)]
+    pub(super) fn counted_step(&self) -> u64 {
+        if let Measure::Fewest = self.measure { 1 } else { self.at.steps }
+    }
+
     /// Counts one more step of the present trace, which is asked for.
     #[inline(always)]
     pub(super) fn step(&mut self, ask: Ask) -> Ask {
@@ -220,7 +226,7 @@ impl<S: Store> Walk<S> {
         };
         self.at.steps += 1;
         if self.job.is_counted {
-            self.transitions.count(self.at.steps, self.space.cost());
+            self.transitions.count(self.counted_step(), self.space.cost());
         }
         self.canonical += u64::from(self.is_canonical);
         ask

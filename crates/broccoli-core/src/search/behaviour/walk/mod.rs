@@ -110,6 +110,9 @@ pub(super) struct Position {
     pub(super) share: f64,
 }
 
+/// How many leaves a round is expected to have, at most, for each of the last one.
+pub(super) const MORE_LEAVES: usize = 4;
+
 /// What is set aside for the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Round {
@@ -272,6 +275,7 @@ impl<S: Store> Walk<S> {
         self.frames.clear();
         self.marks = 0;
         self.leaves.clear();
+        self.leaves.make_room(MORE_LEAVES * agenda.len());
         self.path.clear();
         self.job = job;
         self.incumbent = incumbent;
@@ -303,7 +307,7 @@ impl<S: Store> Walk<S> {
     /// without one, in that of the last frame gone back to.
     pub(super) fn retract(&mut self, cell: Option<&[u16]>) {
         if self.job.is_counted {
-            self.transitions.take_back(self.at.steps, self.space.cost());
+            self.transitions.take_back(self.counted_step(), self.space.cost());
         }
         // The incumbent may have changed since.
         self.canonical -= u64::from(self.is_canonical);
