@@ -69,15 +69,15 @@ impl Places {
     }
 
     /// Adds a place of others.
-    pub(super) fn copy(&mut self, others: &Places, index: usize) {
+    pub(super) fn copy(&mut self, others: &Places, index: u32) {
         self.states.extend_from_slice(others.state(index));
-        self.places.push(Place { end: self.states.len(), ..others.places[index] });
+        self.places.push(Place { end: self.states.len(), ..others.places[index as usize] });
     }
 
     /// The saved state of a place; empty if there is none.
     #[inline]
-    fn state(&self, index: usize) -> &[u8] {
-        &self.states[self.end_of_first(index)..self.places[index].end]
+    fn state(&self, index: u32) -> &[u8] {
+        &self.states[self.end_of_first(index as usize)..self.places[index as usize].end]
     }
 
     /// Where the states of the first places end.
@@ -88,7 +88,8 @@ impl Places {
 
     /// Drops all but the first places.
     #[inline]
-    fn keep_first(&mut self, keep: usize) {
+    fn keep_first(&mut self, keep: u32) {
+        let keep = keep as usize;
         if keep < self.places.len() {
             self.states.truncate(self.end_of_first(keep));
             self.places.truncate(keep);
@@ -257,9 +258,9 @@ impl<'p> Driver<'p> {
             Ask::Recall { place, action, .. } => (Some((&self.kept, place)), action),
             Ask::Reset { marks, initial } => {
                 self.marks.keep_first(marks);
-                self.initial = initial as u32;
+                self.initial = initial;
                 self.traces += 1;
-                let verdict = self.instance.reset(initial)?;
+                let verdict = self.instance.reset(initial as usize)?;
                 self.problem.cell(self.instance.observation(), &mut self.cell);
                 return Ok(Answer::Verdict(verdict));
             }
@@ -269,7 +270,7 @@ impl<'p> Driver<'p> {
             }
             Ask::LeaveMark { marks, keep } => {
                 self.leaves.copy(&self.marks, marks);
-                self.marks.keep_first(marks + usize::from(keep));
+                self.marks.keep_first(marks + u32::from(keep));
                 return Ok(Answer::Nothing);
             }
             Ask::Keep { leaf } => {
@@ -287,8 +288,9 @@ impl<'p> Driver<'p> {
             }
             Ask::Found { .. } | Ask::Done => return Ok(Answer::Nothing),
         };
+        let action = usize::from(action);
         if let Some((places, index)) = place {
-            let place = places.places[index];
+            let place = places.places[index as usize];
             self.initial = place.initial;
             if place.is_saved {
                 self.instance.restore(places.state(index), place.initial as usize, place.steps)?;
@@ -346,7 +348,7 @@ impl<'p> Driver<'p> {
     fn set_marks(&mut self, ask: Ask) -> Result<(), RunError> {
         match ask {
             Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance, self.initial)?,
-            Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + usize::from(keep)),
+            Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + u32::from(keep)),
             Ask::Recall { marks, .. } => self.marks.keep_first(marks),
             Ask::Enter { mark, .. } => {
                 self.marks.clear();

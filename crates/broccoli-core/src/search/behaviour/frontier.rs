@@ -58,7 +58,7 @@ impl Frontier {
     pub(super) fn part(&self, agenda: &[u32]) -> Self {
         let mut places = Places::default();
         for &leaf in agenda {
-            places.copy(&self.places, leaf as usize);
+            places.copy(&self.places, leaf);
         }
         Frontier { leaves: Arc::new(self.leaves.part(agenda)), places: Arc::new(places) }
     }

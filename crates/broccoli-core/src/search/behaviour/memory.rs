@@ -107,8 +107,8 @@ impl Memory {
         self.records[node as usize].verdict
     }
 
-    pub(super) fn place(&self, node: Node) -> usize {
-        self.records[node as usize].place as usize
+    pub(super) fn place(&self, node: Node) -> u32 {
+        self.records[node as usize].place
     }
 
     pub(super) fn cell(&self, node: Node) -> &[u16] {

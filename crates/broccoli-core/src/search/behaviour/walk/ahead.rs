@@ -70,14 +70,14 @@ impl<S: Store> Walk<S> {
 
     /// The action in a cell, forced or chosen, and whether another one may be possible.
     #[inline(always)]
-    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, usize) {
+    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, u16) {
         let (slot, point) = self.labels.find(cell);
         let (mark, action) = match point {
-            Some(index) => (false, usize::from(self.labels.given(index as usize).label)),
+            Some(index) => (false, self.labels.given(index as usize).label),
             None => self.branch(cell, slot, most),
         };
         if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
-            let node = self.memory.write(self.at, Verdict::Running, cell, Some(action));
+            let node = self.memory.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
             if let (true, Some(node)) = (mark, node) {
                 self.needs_no_mark(node);
                 return (false, action);
@@ -96,7 +96,7 @@ impl<S: Store> Walk<S> {
 
     /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
     /// it; if plainly no other is, the version space need not be told.
-    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, usize) {
+    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, u16) {
         let within = most.min(self.job.round.nodes);
         let mut point = Point::new(cell, 0);
         // If no other label is possible the last one is, and need not be looked at.
@@ -126,7 +126,7 @@ impl<S: Store> Walk<S> {
             self.frames.push(Frame { labelled: self.labels.len() as u32 - 1, first, next, at, node: None });
             self.marks += 1;
         }
-        (next.is_some(), usize::from(first))
+        (next.is_some(), first)
     }
 
     /// The first of some labels of a point that is not plainly impossible.

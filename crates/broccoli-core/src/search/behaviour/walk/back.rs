@@ -37,7 +37,7 @@ impl<S: Store> Walk<S> {
             let Some(&Frame { labelled, first, next, at, node }) = self.frames.last() else {
                 break None;
             };
-            let marks = self.marks - usize::from(node.is_none());
+            let marks = self.marks - u32::from(node.is_none());
             let labelled = labelled as usize;
             if labelled < self.labels.len() {
                 cell.clear();
@@ -64,11 +64,11 @@ impl<S: Store> Walk<S> {
                     && !self.space.refutes(&point, within)
                     && self.give(&point, slot, within)
                 {
-                    break Some((true, usize::from(next)));
+                    break Some((true, next));
                 }
                 if self.is_suspended || within < most {
                     self.set_aside(&cell, Some(next));
-                    break Some((false, usize::from(next)));
+                    break Some((false, next));
                 }
                 self.counts.unrealisable += 1;
             };
@@ -98,7 +98,7 @@ impl<S: Store> Walk<S> {
 
     fn drop_frame(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.marks -= usize::from(frame.node.is_none());
+            self.marks -= u32::from(frame.node.is_none());
         }
     }
 
@@ -152,17 +152,16 @@ impl<S: Store> Walk<S> {
                 self.unlabel(0);
                 break Some(Ask::Done);
             };
-            let index = index as usize;
             if self.is_suspended {
-                self.leaves.push_from(&leaves, index);
+                self.leaves.push_from(&leaves, index as usize);
                 break Some(Ask::Keep { leaf: index });
             }
-            let shared = leaves.path(index, &mut path);
+            let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {
                 self.label_again(leaves.label(label));
             }
-            let leaf = leaves.leaf(index);
+            let leaf = leaves.leaf(index as usize);
             let Leaf { at, cell, label, started, values, .. } = leaf;
             self.forget_values(0);
             self.at = at;
@@ -196,7 +195,7 @@ impl<S: Store> Walk<S> {
                         self.end(at.share);
                         continue;
                     }
-                    (false, usize::from(label))
+                    (false, label)
                 }
             };
             break Some(self.step(Ask::Enter { leaf: index, mark, action }));

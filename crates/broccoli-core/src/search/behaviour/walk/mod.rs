@@ -48,34 +48,34 @@ use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
 
-/// What the driver is to do next.
+/// What the driver is to do next. Small: one is made for every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ask {
     /// Keep the first `marks` marks; start a trace from this initial state, and [`Walk::tell`].
-    Reset { marks: usize, initial: usize },
+    Reset { marks: u32, initial: u32 },
     /// Set a mark here if `mark`; then apply the action, and [`Walk::tell`].
-    Step { mark: bool, action: usize },
+    Step { mark: bool, action: u16 },
     /// Keep one more than the first `marks` marks, go back to the last of these, drop it too unless `keep`;
     /// then apply the action, and [`Walk::tell`].
-    Return { marks: usize, keep: bool, action: usize },
+    Return { marks: u32, keep: bool, action: u16 },
     /// Keep the first `marks` marks; go to a place kept before, given by its number; then apply the action,
     /// and [`Walk::tell`].
-    Recall { marks: usize, place: usize, action: usize },
+    Recall { marks: u32, place: u32, action: u16 },
     /// Remember this place as the next leaf of the round, and [`Walk::resume`].
     Leave,
     /// The next leaf of the round has no place: its next trace is still to be started. [`Walk::resume`].
     Wait,
     /// Keep one more than the first `marks` marks; remember the place of the last of these as the next leaf
     /// of the round, drop it too unless `keep`; and [`Walk::resume`].
-    LeaveMark { marks: usize, keep: bool },
+    LeaveMark { marks: u32, keep: bool },
     /// Keep the first `marks` marks; remember a place kept before as the next leaf of the round, and
     /// [`Walk::resume`].
-    LeaveKept { marks: usize, place: usize },
+    LeaveKept { marks: u32, place: u32 },
     /// A leaf of the last round, given by its index, is the next leaf of this one, too; [`Walk::resume`].
-    Keep { leaf: usize },
+    Keep { leaf: u32 },
     /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
     /// action, and [`Walk::tell`].
-    Enter { leaf: usize, mark: bool, action: usize },
+    Enter { leaf: u32, mark: bool, action: u16 },
     /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
     /// it, and [`Walk::resume`].
     Found { value: u64, size: Cost },
@@ -159,7 +159,7 @@ pub(super) struct Walk<S: Store> {
     labels: Labels,
     frames: Vec<Frame>,
     /// How many of them have a mark.
-    marks: usize,
+    marks: u32,
     at: Position,
     /// The initial states: first those whose traces are complete or running, in that order.
     order: Vec<u32>,
@@ -323,9 +323,9 @@ impl<S: Store> Walk<S> {
     }
 
     /// The same for a step from a leaf of the last round.
-    pub(super) fn retract_leaf(&mut self, leaf: usize) {
+    pub(super) fn retract_leaf(&mut self, leaf: u32) {
         let leaves = Arc::clone(&self.old_leaves);
-        self.retract(Some(leaves.leaf(leaf).cell));
+        self.retract(Some(leaves.leaf(leaf as usize).cell));
     }
 
     /// The same for a step from a place kept before.

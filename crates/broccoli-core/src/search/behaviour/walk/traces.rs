@@ -116,12 +116,12 @@ impl<S: Store> Walk<S> {
                 None => self.memory.start(initial),
             }
         }
-        Started::Asks(Ask::Reset { marks: self.marks, initial })
+        Started::Asks(Ask::Reset { marks: self.marks, initial: initial as u32 })
     }
 
     /// Goes on from a frame that is remembered, with the label that its cell has just been given; nothing if
     /// the behaviour has failed.
-    pub(super) fn go_on(&mut self, node: Node, action: usize) -> Option<Ask> {
+    pub(super) fn go_on(&mut self, node: Node, action: u16) -> Option<Ask> {
         self.memory.stop();
         let mut seen = Some(node);
         while let Some(node) = seen {
@@ -160,7 +160,7 @@ impl<S: Store> Walk<S> {
             };
             let point = self.labels.find(self.memory.cell(node)).1;
             let action = match point {
-                Some(index) => usize::from(self.labels.given(index as usize).label),
+                Some(index) => self.labels.given(index as usize).label,
                 None => {
                     let cell = self.memory.cell(node).to_vec();
                     let (mark, action) = self.choose_action(&cell, most);
@@ -180,12 +180,12 @@ impl<S: Store> Walk<S> {
 
     /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
     /// round is left to the system.
-    fn take(&mut self, node: Node, action: usize) -> Result<Node, Ask> {
-        let next = self.memory.next(node, action);
+    fn take(&mut self, node: Node, action: u16) -> Result<Node, Ask> {
+        let next = self.memory.next(node, usize::from(action));
         if let Some(next) = next.filter(|&next| self.memory.steps(next) < self.job.round.cut) {
             return Ok(next);
         }
-        self.memory.go_on(node, action);
+        self.memory.go_on(node, usize::from(action));
         self.recalled = node;
         let place = self.memory.place(node);
         Err(self.step(Ask::Recall { marks: self.marks, place, action }))
