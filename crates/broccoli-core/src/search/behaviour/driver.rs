@@ -248,10 +248,10 @@ impl<'p> Driver<'p> {
     #[inline]
     pub(super) fn answer(
         &mut self,
-        ask: Ask,
+        ask: &Ask,
         label: impl Fn(&[u16]) -> Option<u16>,
     ) -> Result<Answer, RunError> {
-        let (place, action) = match ask {
+        let (place, action) = match *ask {
             Ask::Step { action, .. } => (None, action),
             Ask::Return { marks, action, .. } => (Some((&self.marks, marks)), action),
             Ask::Enter { leaf, action, .. } => (Some((&*self.old_leaves, leaf)), action),
@@ -320,7 +320,7 @@ impl<'p> Driver<'p> {
     /// step only led to where it wants to be.
     pub(super) fn told(
         &mut self,
-        ask: Ask,
+        ask: &Ask,
         state: &[u8],
         observation: &[f64],
         reply: Reply,
@@ -345,8 +345,8 @@ impl<'p> Driver<'p> {
 
     /// Sets and drops marks before a step, as the walk asks.
     #[inline(always)]
-    fn set_marks(&mut self, ask: Ask) -> Result<(), RunError> {
-        match ask {
+    fn set_marks(&mut self, ask: &Ask) -> Result<(), RunError> {
+        match *ask {
             Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance, self.initial)?,
             Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + u32::from(keep)),
             Ask::Recall { marks, .. } => self.marks.keep_first(marks),

@@ -62,7 +62,6 @@ pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
     remembered: usize,
-    ask: Ask,
     /// Whether what it has found has been told.
     is_told: bool,
     /// The leaves for the next round that were there when the lane was suspended.
@@ -93,7 +92,6 @@ impl<'p, S: Store> Lane<'p, S> {
             driver,
             walk,
             remembered,
-            ask: Ask::Done,
             is_told: false,
             next: None,
             stopped: None,
@@ -128,7 +126,7 @@ impl<'p, S: Store> Lane<'p, S> {
             self.walk.set_failures(failures);
         }
         self.driver.begin(Arc::clone(&frontier.places), agenda.len());
-        self.ask = self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
+        self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
         self.is_told = false;
         self.next = None;
         self.stopped = None;
@@ -139,14 +137,14 @@ impl<'p, S: Store> Lane<'p, S> {
     pub(super) fn advance(&mut self, transitions: u64) -> Result<Paused, RunError> {
         let end = self.driver.transitions().saturating_add(transitions);
         if std::mem::take(&mut self.is_told) {
-            self.ask = self.walk.resume();
+            self.walk.resume();
         }
         loop {
             let walk = &self.walk;
-            self.ask = match self.driver.answer(self.ask, |cell| walk.label(cell)) {
+            match self.driver.answer(walk.ask(), |cell| walk.label(cell)) {
                 Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
                 Ok(Answer::Later) => return Ok(Paused::Asked),
-                Ok(Answer::Nothing) => match self.ask {
+                Ok(Answer::Nothing) => match *walk.ask() {
                     Ask::Found { value, size } => {
                         self.is_told = true;
                         return Ok(Paused::Found { value, size });
@@ -160,9 +158,9 @@ impl<'p, S: Store> Lane<'p, S> {
                     continue;
                 }
                 Err(error) => return Err(error),
-            };
+            }
             // A solution is told before anything else happens: another lane's could be worse.
-            if self.driver.transitions() >= end && !matches!(self.ask, Ask::Found { .. }) {
+            if self.driver.transitions() >= end && !self.has_found() {
                 return Ok(Paused::Slice);
             }
         }
@@ -170,15 +168,15 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Tells the walk, and keeps the present place for it if it wants that.
     #[inline(always)]
-    fn tell(&mut self, verdict: Verdict) -> Result<Ask, RunError> {
+    fn tell(&mut self, verdict: Verdict) -> Result<(), RunError> {
         if self.wants_replies {
             self.record(verdict)?;
         }
-        let ask = self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
+        self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
         if self.walk.wants_place() {
             self.keep_place()?;
         }
-        Ok(ask)
+        Ok(())
     }
 
     /// The step it waits for: appends the state that it starts from, and returns its action.
@@ -188,8 +186,8 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// What came of the step it waited for.
     pub(super) fn told(&mut self, state: &[u8], observation: &[f64], reply: Reply) -> Result<(), RunError> {
-        if let Some(verdict) = self.driver.told(self.ask, state, observation, reply)? {
-            self.ask = self.tell(verdict)?;
+        if let Some(verdict) = self.driver.told(self.walk.ask(), state, observation, reply)? {
+            self.tell(verdict)?;
         }
         Ok(())
     }
@@ -233,23 +231,24 @@ impl<'p, S: Store> Lane<'p, S> {
             return Ok(());
         }
         while matches!(
-            self.ask,
+            self.walk.ask(),
             Ask::Leave | Ask::LeaveMark { .. } | Ask::LeaveKept { .. } | Ask::Keep { .. } | Ask::Wait
         ) {
-            self.driver.answer(self.ask, |_| None)?;
-            self.ask = self.walk.resume();
+            self.driver.answer(self.walk.ask(), |_| None)?;
+            self.walk.resume();
         }
         self.next = Some(self.take_leaves());
         self.walk.suspend();
-        let retracted = self.driver.retract(self.ask)?;
-        match self.ask {
+        let ask = *self.walk.ask();
+        let instead = self.driver.retract(ask)?;
+        match ask {
             Ask::Step { .. } => self.walk.retract(Some(self.driver.cell())),
             Ask::Return { .. } => self.walk.retract(None),
             Ask::Recall { .. } => self.walk.retract_recalled(),
             Ask::Enter { leaf, .. } => self.walk.retract_leaf(leaf),
             _ => {}
         }
-        self.ask = retracted;
+        self.walk.ask_instead(instead);
         Ok(())
     }
 
@@ -279,7 +278,7 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Whether it has found a behaviour that it has not told yet.
     pub(super) fn has_found(&self) -> bool {
-        matches!(self.ask, Ask::Found { .. })
+        matches!(self.walk.ask(), Ask::Found { .. })
     }
 
     /// The walk, to look at.

@@ -46,26 +46,39 @@ impl<S: Store> Walk<S> {
 
     /// In a running trace: the next step, forced or chosen.
     #[inline(always)]
-    pub(super) fn act(&mut self, cell: &[u16]) -> Ask {
+    pub(super) fn act(&mut self, cell: &[u16]) {
         let is_over = match self.measure {
             Measure::Most => false,
             Measure::Fewest => self.at.steps == self.at.worst,
             Measure::Tally(_) => self.is_long_enough(),
         };
         if is_over {
-            self.memory.write(self.at, Verdict::Running, cell, None);
-            return if self.is_complete(Verdict::Running) { self.complete_trace() } else { self.fail() };
+            return self.end_trace(Verdict::Running, cell);
         }
-        let Some(most) = self.allowance_for_step() else {
-            self.memory.write(self.at, Verdict::Running, cell, None);
-            self.note_end(End::Bound);
-            return self.fail();
-        };
+        let Some(most) = self.allowance_for_step() else { return self.give_up(cell) };
         if self.is_suspended || self.at.steps >= self.job.round.cut {
-            return self.leave(cell);
+            self.ask = self.leave(cell);
+            return;
         }
         let (mark, action) = self.choose_action(cell, most);
-        self.step(Ask::Step { mark, action })
+        self.count_step();
+        // Nothing but this is written: a copy of all that an `Ask` can be would have to wait for it.
+        self.ask = Ask::Step { mark, action };
+    }
+
+    /// The present trace has ended, at the horizon if it is still running.
+    #[inline(never)]
+    pub(super) fn end_trace(&mut self, verdict: Verdict, cell: &[u16]) {
+        self.memory.write(self.at, verdict, cell, None);
+        self.ask = if self.is_complete(verdict) { self.complete_trace() } else { self.fail() };
+    }
+
+    /// The present trace cannot lead to anything better.
+    #[inline(never)]
+    fn give_up(&mut self, cell: &[u16]) {
+        self.memory.write(self.at, Verdict::Running, cell, None);
+        self.note_end(End::Bound);
+        self.ask = self.fail();
     }
 
     /// The action in a cell, forced or chosen, and whether another one may be possible.
@@ -211,8 +224,13 @@ impl<S: Store> Walk<S> {
     }
 
     /// Counts one more step of the present trace, which is asked for.
-    #[inline(always)]
     pub(super) fn step(&mut self, ask: Ask) -> Ask {
+        self.count_step();
+        ask
+    }
+
+    #[inline(always)]
+    fn count_step(&mut self) {
         self.is_canonical = match self.incumbent {
             Some(Incumbent { value, size, is_weak: true }) => {
                 let best = match self.measure {
@@ -229,6 +247,5 @@ impl<S: Store> Walk<S> {
             self.transitions.count(self.counted_step(), self.space.cost());
         }
         self.canonical += u64::from(self.is_canonical);
-        ask
     }
 }

@@ -153,6 +153,8 @@ pub(super) struct Walk<S: Store> {
     actions: u16,
     job: Job,
     incumbent: Option<Incumbent>,
+    /// What is to be done next.
+    ask: Ask,
     /// Whether everything is set aside from now on.
     is_suspended: bool,
     space: VersionSpace<S>,
@@ -205,6 +207,7 @@ impl<S: Store> Walk<S> {
             actions: actions as u16,
             job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
             incumbent: None,
+            ask: Ask::Done,
             is_suspended: false,
             labels: Labels::new(&thresholds, is_one_of_many),
             leaves: Leaves::new(thresholds.len()),
@@ -266,7 +269,7 @@ impl<S: Store> Walk<S> {
         leaves: Arc<Leaves>,
         mut agenda: Vec<u32>,
         incumbent: Option<Incumbent>,
-    ) -> Ask {
+    ) {
         self.recorder = self.recorder.take().filter(|_| job.is_counted);
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
@@ -284,7 +287,18 @@ impl<S: Store> Walk<S> {
         agenda.reverse();
         self.agenda = agenda;
         self.space.limit(job.nodes.min(job.round.nodes));
-        self.go_back()
+        self.resume();
+    }
+
+    /// What is to be done next.
+    #[inline(always)]
+    pub(super) fn ask(&self) -> &Ask {
+        &self.ask
+    }
+
+    /// Something else is to be done.
+    pub(super) fn ask_instead(&mut self, ask: Ask) {
+        self.ask = ask;
     }
 
     /// Per initial state, how often its trace failed.
@@ -382,18 +396,18 @@ impl<S: Store> Walk<S> {
 
     /// Goes on after the answer to an [`Ask`] that wants one.
     #[inline(always)]
-    pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) -> Ask {
+    pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) {
         self.take_reward(reward);
         if verdict == Verdict::Running {
-            return self.act(cell);
+            self.act(cell);
+        } else {
+            self.end_trace(verdict, cell);
         }
-        self.memory.write(self.at, verdict, cell, None);
-        if self.is_complete(verdict) { self.complete_trace() } else { self.fail() }
     }
 
     /// Goes on after an [`Ask`] that wants no answer.
-    pub(super) fn resume(&mut self) -> Ask {
-        self.go_back()
+    pub(super) fn resume(&mut self) {
+        self.ask = self.go_back();
     }
 
     /// A behaviour found elsewhere becomes the incumbent.
