@@ -106,7 +106,7 @@ impl Labels {
     }
 
     /// Labels a cell that has none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, cell: &[u16], mut given: Given) {
         if self.strides.is_empty() && 2 * self.len() >= self.table.len() {
             self.grow();

@@ -266,10 +266,12 @@ impl<S: Store> VersionSpace<S> {
         append(&mut self.points, point.cell);
         self.labels.push(point.label);
         self.corners.push(point.corners);
-        let mut root = *self.root();
-        let change = self.add(&mut root, self.budget, point, None);
         // The level is pushed in any case, so that one way back serves both.
-        self.levels.push(Level { root, store, pairs });
+        let mut levels = std::mem::take(&mut self.levels);
+        levels.push(Level { store, pairs, ..levels[levels.len() - 1] });
+        let root = &mut levels[self.labels.len()].root;
+        let change = self.add(root, self.budget, point, None);
+        self.levels = levels;
         let is_possible = change != Change::Impossible;
         if !is_possible {
             self.pop();

@@ -107,30 +107,26 @@ impl<S: Store> VersionSpace<S> {
         let mut is_changed = false;
         let mut least = Cost::MAX;
         for index in region.entries() {
-            let mut entry = *entries.item(index);
-            let (side, is_cut) = entry.group.side(point.cell);
+            let group = entries.item(index).group;
+            let (side, is_cut) = group.side(point.cell);
             if is_cut {
-                let [low, high] = entry.group.cut(point.cell);
-                let mut other = Entry { group: high, ..entry };
-                entry.group = low;
-                is_changed = true;
-                if self.add_to_entry(&mut other, 0, budget, point, way) != Change::Impossible {
-                    least = least.min(other.cost());
-                    entries.write(end, other);
+                let entry = entries.copy(index, end);
+                entry.group = group.cut(point.cell)[1];
+                if self.add_to_entry(entry, 0, budget, point, way) != Change::Impossible {
+                    least = least.min(entry.cost());
                     end += 1;
                 }
             }
-            match self.add_to_entry(&mut entry, side, budget, point, way) {
-                Change::Nothing => {}
-                Change::Another => is_changed = true,
-                Change::Impossible => {
-                    is_changed = true;
-                    continue;
-                }
+            let entry = entries.copy(index, end);
+            if is_cut {
+                entry.group = group.cut(point.cell)[0];
             }
-            least = least.min(entry.cost());
-            entries.write(end, entry);
-            end += 1;
+            let change = self.add_to_entry(entry, side, budget, point, way);
+            is_changed |= is_cut || change != Change::Nothing;
+            if change != Change::Impossible {
+                least = least.min(entry.cost());
+                end += 1;
+            }
         }
         if is_changed {
             entries.grow_to(end);
@@ -175,25 +171,26 @@ impl<S: Store> VersionSpace<S> {
         let first = pairs.len();
         let mut end = first;
         for index in region.entries().take(same) {
-            pairs.write(end, *pairs.item(index));
+            pairs.copy(index, end);
             end += 1;
         }
         for index in region.entries().skip(same) {
-            let mut pair = *pairs.item(index);
-            let (side, is_cut) = pair.group.side(point.cell);
+            let group = pairs.item(index).group;
+            let (side, is_cut) = group.side(point.cell);
             if is_cut {
-                let [low, high] = pair.group.cut(point.cell);
-                let mut other = Pair { group: high, ..pair };
-                pair.group = low;
-                if Self::add_to_pair(store, &mut other, 0, nodes, point) {
-                    least = least.min(other.cost());
-                    pairs.write(end, other);
+                let pair = pairs.copy(index, end);
+                pair.group = group.cut(point.cell)[1];
+                if Self::add_to_pair(store, pair, 0, nodes, point) {
+                    least = least.min(pair.cost());
                     end += 1;
                 }
             }
-            if Self::add_to_pair(store, &mut pair, side, nodes, point) {
+            let pair = pairs.copy(index, end);
+            if is_cut {
+                pair.group = group.cut(point.cell)[0];
+            }
+            if Self::add_to_pair(store, pair, side, nodes, point) {
                 least = least.min(pair.cost());
-                pairs.write(end, pair);
                 end += 1;
             }
         }

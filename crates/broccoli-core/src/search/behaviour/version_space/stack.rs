@@ -60,10 +60,12 @@ impl<T: Copy> Stack<T> {
         }
     }
 
-    /// Writes above the stack.
+    /// Copies a value to a place above the stack, to be changed there. (A changed copy that is written there
+    /// would have to wait until it is changed.)
     #[inline(always)]
-    pub(super) fn write(&mut self, index: usize, item: T) {
-        self.items[index] = item;
+    pub(super) fn copy(&mut self, from: usize, to: usize) -> &mut T {
+        self.items[to] = self.items[from];
+        &mut self.items[to]
     }
 
     /// What was written above the stack is part of it.
