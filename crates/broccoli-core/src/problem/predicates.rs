@@ -77,8 +77,8 @@ pub struct Thresholds {
     /// The thresholds between two that are none: a value of rank r is not below the r-th of these and not
     /// at or above the next. The last is NaN, which not even infinity is above.
     edges: Vec<f64>,
-    /// The first threshold and one over their distance, if they are evenly spaced.
-    even: Option<(f64, f64)>,
+    /// The first threshold, one over their distance and how many they are, if they are evenly spaced.
+    even: Option<[f64; 3]>,
 }
 
 impl PartialEq for Thresholds {
@@ -90,15 +90,16 @@ impl PartialEq for Thresholds {
 impl Thresholds {
     /// Thresholds that are known to be finite and ascending.
     fn new(list: Vec<f64>) -> Self {
+        let count = list.len() as f64;
         let even = match list[..] {
-            [] => Some((0.0, 1.0)),
-            [only] => Some((only, 1.0)),
+            [] => Some([0.0, 1.0, count]),
+            [only] => Some([only, 1.0, count]),
             [first, .., last] => {
                 let step = (last - first) / (list.len() - 1) as f64;
                 // Then arithmetic is at most one off, rounding included.
                 let is_near = |(i, t): (usize, &f64)| ((t - first) / step - i as f64).abs() < 0.4;
                 let is_even = (1.0 / step).is_normal() && list.iter().enumerate().all(is_near);
-                is_even.then_some((first, 1.0 / step))
+                is_even.then_some([first, 1.0 / step, count])
             }
         };
         let mut edges = list;
@@ -215,12 +216,16 @@ impl Thresholds {
     #[inline(always)]
     pub fn rank(&self, value: f64) -> u16 {
         debug_assert!(!value.is_nan());
-        let Some((first, density)) = self.even else {
+        let Some([first, density, most]) = self.even else {
             return self.as_slice().partition_point(|&t| t <= value) as u16;
         };
         // At most one off, and comparisons put it right. Without a branch: in which of the cells around it a
         // value lies is hard to predict.
-        let guess = (((value - first) * density + 1.0) as u32).min(self.len() as u32);
+        let place = (value - first) * density + 0.5;
+        let place = if place > 0.0 { place } else { 0.0 };
+        let place = if place < most { place } else { most };
+        // The nearest whole number: so large a float has no other bits for a fraction.
+        let guess = (place + (1_u64 << 52) as f64).to_bits() as u32;
         let edges = &self.edges[guess as usize..][..2];
         (guess + u32::from(edges[1] <= value) - u32::from(value < edges[0])) as u16
     }
