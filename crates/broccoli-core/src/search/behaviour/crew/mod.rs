@@ -138,8 +138,11 @@ pub(super) struct Size {
     pub(super) least_task: u64,
 }
 
-/// How many queries a lane makes between two looks at the others.
+/// How many queries a lane makes between two looks at the others, at least; after many queries, which must
+/// have been quick, one part in so many of them, but no more than this.
 pub(super) const SLICE: u64 = 32;
+const SLICES: u64 = 128;
+const LONGEST_SLICE: u64 = 512;
 
 impl Crew {
     pub(super) fn new(problem: &Problem, size: Size) -> Self {
