@@ -43,15 +43,13 @@ impl Frontier {
     /// Several one after the other.
     pub(super) fn join(dimensions: usize, mut parts: Vec<Frontier>) -> Self {
         parts.retain(|part| !part.is_empty());
-        if parts.len() <= 1 {
-            return parts.pop().unwrap_or_else(|| Frontier::new(dimensions));
-        }
-        let (mut leaves, mut places) = (Leaves::new(dimensions), Places::default());
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_else(|| Frontier::new(dimensions));
         for part in parts {
-            leaves.append(&part.leaves);
-            places.append(&part.places);
+            Arc::make_mut(&mut all.leaves).append(&part.leaves);
+            Arc::make_mut(&mut all.places).append(&part.places);
         }
-        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
+        all
     }
 
     /// Some of the leaves.
@@ -85,7 +83,7 @@ impl Frontier {
     pub(super) fn waiting_best_first(&self) -> Vec<u32> {
         let mut agenda = self.in_order();
         agenda.retain(|&leaf| self.leaves.leaf(leaf as usize).is_waiting());
-        agenda.sort_by_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).at.worst));
+        agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).at.worst));
         agenda
     }
 

@@ -139,14 +139,16 @@ impl Leaves {
         self.path.clear();
     }
 
-    /// Makes room for so many leaves, or a lot, so that they need not be moved while they become more.
-    pub(super) fn make_room(&mut self, leaves: usize) {
+    /// Makes room for so many leaves that are like others, or for a lot, so that they need not be moved while they
+    /// become more.
+    pub(super) fn make_room(&mut self, leaves: usize, others: &Leaves) {
         let leaves = leaves.min(MOST_ROOM);
+        let of = |count: usize| (leaves * count).div_ceil(others.len().max(1)).min(MOST_ROOM * 8);
         self.records.reserve(leaves);
         self.cells.reserve(leaves * self.dimensions);
-        self.started.reserve(leaves);
-        self.labels.reserve(leaves);
-        self.label_cells.reserve(leaves * self.dimensions);
+        self.started.reserve(of(others.started.len()));
+        self.labels.reserve(of(others.labels.len()));
+        self.label_cells.reserve(of(others.labels.len()) * self.dimensions);
     }
 
     pub(super) fn len(&self) -> usize {

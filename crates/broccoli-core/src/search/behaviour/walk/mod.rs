@@ -278,7 +278,7 @@ impl<S: Store> Walk<S> {
         self.frames.clear();
         self.marks = 0;
         self.leaves.clear();
-        self.leaves.make_room(MORE_LEAVES * agenda.len());
+        self.leaves.make_room(MORE_LEAVES * agenda.len(), &leaves);
         self.path.clear();
         self.job = job;
         self.incumbent = incumbent;
