@@ -49,8 +49,8 @@ struct Record {
     labels: u32,
     last: u32,
     /// Where its initial states end, and their values; they start where those of the leaf before end.
-    started: usize,
-    values: usize,
+    started: u32,
+    values: u32,
 }
 
 /// A label in the tree of labels.
@@ -59,10 +59,10 @@ struct Label {
     /// The label before, or `NONE`.
     parent: u32,
     label: u16,
-    /// Within how many predicates it follows from those before, if it is known to. Not written down: what
-    /// is read may be anything, and without this it is looked at again.
-    #[serde(skip)]
-    implied_within: Option<Cost>,
+    /// Within how many predicates it follows from those before, if it is known to, else `NOT_KNOWN`. Not written
+    /// down: what is read may be anything, and without this it is looked at again.
+    #[serde(skip, default = "not_known")]
+    implied_within: u16,
     /// The steps of its trace when it was given.
     steps: u64,
 }
@@ -72,6 +72,11 @@ struct Label {
 pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
+const NOT_KNOWN: u16 = u16::MAX;
+
+fn not_known() -> u16 {
+    NOT_KNOWN
+}
 
 /// For how many leaves room is made beforehand, at most.
 pub(super) const MOST_ROOM: usize = 1 << 17;
@@ -180,6 +185,8 @@ impl Leaves {
             let (cell, label, implied_within, steps) = label(index);
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
+            let implied_within =
+                implied_within.map_or(NOT_KNOWN, |nodes| nodes.min(Cost::from(NOT_KNOWN)) as u16);
             self.labels.push(Label { parent, label, implied_within, steps });
             append(&mut self.label_cells, cell);
         }
@@ -191,8 +198,8 @@ impl Leaves {
             label: leaf.label,
             labels: leaf.labels,
             last: self.path.last().copied().unwrap_or(NONE),
-            started: self.started.len(),
-            values: self.values.len(),
+            started: self.started.len() as u32,
+            values: self.values.len() as u32,
         });
     }
 
@@ -219,8 +226,8 @@ impl Leaves {
 
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
-        let (labels, started) = (self.labels.len() as u32, self.started.len());
-        let values = self.values.len();
+        let (labels, started) = (self.labels.len() as u32, self.started.len() as u32);
+        let values = self.values.len() as u32;
         let moved = |index: u32| if index == NONE { NONE } else { index + labels };
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
         self.label_cells.extend_from_slice(&others.label_cells);
@@ -255,8 +262,8 @@ impl Leaves {
         let objective = problem.objective();
         let (mut start, mut first) = (0, 0);
         let are_records = self.records.iter().all(|record| {
-            let values = self.values.get(first..record.values);
-            first = record.values;
+            let values = self.values.get(first..record.values as usize);
+            first = record.values as usize;
             let is_worth = |values: &[f64]| match objective.is_plain() {
                 true => values.is_empty() && record.at.worst <= objective.horizon(),
                 false => {
@@ -268,8 +275,8 @@ impl Leaves {
                 }
             };
             let labels = if record.last == NONE { Some(&0) } else { count.get(record.last as usize) };
-            let started = self.started.get(start..record.started);
-            start = record.started;
+            let started = self.started.get(start..record.started as usize);
+            start = record.started as usize;
             labels == Some(&record.labels)
                 && record.label.is_none_or(is_action)
                 && record.at.steps <= objective.horizon()
@@ -309,20 +316,22 @@ impl Leaves {
     pub(super) fn label(&self, label: u32) -> LeafLabel<'_> {
         let Label { label: given, implied_within, steps, .. } = self.labels[label as usize];
         let cell = &self.label_cells[label as usize * self.dimensions..][..self.dimensions];
+        let implied_within = (implied_within != NOT_KNOWN).then_some(Cost::from(implied_within));
         (cell, given, implied_within, steps)
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
         let before = leaf.checked_sub(1).map(|before| &self.records[before]);
-        let (start, first) = before.map_or((0, 0), |before| (before.started, before.values));
+        let (start, first) =
+            before.map_or((0, 0), |before| (before.started as usize, before.values as usize));
         let record = &self.records[leaf];
         Leaf {
             at: record.at,
             label: record.label,
             labels: record.labels,
             cell: &self.cells[leaf * self.dimensions..][..self.dimensions],
-            started: &self.started[start..record.started],
-            values: &self.values[first..record.values],
+            started: &self.started[start..record.started as usize],
+            values: &self.values[first..record.values as usize],
         }
     }
 }

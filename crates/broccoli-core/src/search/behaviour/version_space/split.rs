@@ -20,6 +20,27 @@ struct Gap<B> {
     cost: Option<Cost>,
 }
 
+/// A point on the other side of the last one, given by how far its rank is and by its index, in one number: that
+/// is sorted quickly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Far(u64);
+
+impl Far {
+    fn new(side: usize, rank: u16, index: u32) -> Self {
+        let distance = if side == 0 { rank } else { !rank };
+        Far(u64::from(distance) << 32 | u64::from(index))
+    }
+
+    fn rank(self, side: usize) -> u16 {
+        let distance = (self.0 >> 32) as u16;
+        if side == 0 { distance } else { !distance }
+    }
+
+    fn index(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
 /// What a split works with.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch<B> {
@@ -29,7 +50,7 @@ pub(super) struct Scratch<B> {
     /// side: those with its rank and those farther on its side.
     near: Vec<[B; 2]>,
     /// The other points by their rank, the nearest first, and the gaps between them, likewise.
-    far: Vec<(u16, u32)>,
+    far: Vec<Far>,
     gaps: Vec<Gap<B>>,
 }
 
@@ -102,14 +123,9 @@ impl<S: Store> VersionSpace<S> {
         let rank_of = |index: u32| self.points[index as usize * dimensions + dimension];
         let last = rank_of(self.labels.len() as u32 - 1);
         far.clear();
-        far.extend(members.iter().map(|&index| (rank_of(index), index)).filter(|&(rank, _)| match side {
-            0 => rank > last,
-            _ => rank < last,
-        }));
-        match side {
-            0 => far.sort_unstable(),
-            _ => far.sort_unstable_by(|a, b| b.cmp(a)),
-        }
+        far.extend(members.iter().map(|&index| Far::new(side, rank_of(index), index)));
+        far.retain(|far| *far > Far::new(side, last, u32::MAX));
+        far.sort_unstable();
         gaps.clear();
         let mut bounds = near[dimension][side];
         let (mut edge, mut taken) = (last, 0);
@@ -118,7 +134,7 @@ impl<S: Store> VersionSpace<S> {
             if simple && cost.is_none() {
                 break;
             }
-            let next = far.get(taken).map(|&(rank, _)| rank);
+            let next = far.get(taken).map(|far| far.rank(side));
             let (low, end) = match side {
                 0 => (edge, next.unwrap_or(self.thresholds[dimension])),
                 _ => (next.unwrap_or(0), edge),
@@ -129,10 +145,10 @@ impl<S: Store> VersionSpace<S> {
             let Some(next) = next else { break };
             edge = next;
             bounds = store.copy(&bounds);
-            while let Some(&(rank, index)) = far.get(taken)
-                && rank == next
+            while let Some(far) = far.get(taken)
+                && far.rank(side) == next
             {
-                store.widen(&mut bounds, &points.point(index as usize, dimensions));
+                store.widen(&mut bounds, &points.point(far.index(), dimensions));
                 taken += 1;
             }
         }
@@ -156,8 +172,8 @@ impl<S: Store> VersionSpace<S> {
         for gap in scratch.gaps.iter().rev() {
             others = self.store.copy(&others);
             let points = points(&self.points, &self.labels, &self.corners);
-            for &(_, index) in &scratch.far[gap.taken..end] {
-                self.store.widen(&mut others, &points.point(index as usize, dimensions));
+            for far in &scratch.far[gap.taken..end] {
+                self.store.widen(&mut others, &points.point(far.index(), dimensions));
             }
             end = gap.taken;
             let other = self.store.cost_without_split(&others);

@@ -23,7 +23,12 @@ impl<S: Store> Walk<S> {
         if value == best && enough == best {
             if is_weak { Some(size) } else { size.checked_sub(1) }
         } else {
-            self.objective.is_better(value, enough).then_some(self.job.nodes)
+            let is_better = match self.measure {
+                Measure::Most => value < enough,
+                Measure::Fewest => value > enough,
+                Measure::Tally(_) => self.objective.is_better(value, enough),
+            };
+            is_better.then_some(self.job.nodes)
         }
     }
 
@@ -36,7 +41,7 @@ impl<S: Store> Walk<S> {
     #[inline(always)]
     pub(super) fn allowance_for_step(&mut self) -> Option<Cost> {
         let allowance = match self.measure {
-            Measure::Most if self.at.steps >= self.objective.horizon() => None,
+            Measure::Most if self.at.steps >= self.horizon => None,
             Measure::Most => self.allowance(self.at.worst.max(self.at.steps + 1)),
             Measure::Fewest => self.allowance(self.at.worst),
             Measure::Tally(_) => self.best_with_step().and_then(|best| self.allowance(best)),

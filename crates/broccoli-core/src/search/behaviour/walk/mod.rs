@@ -147,6 +147,7 @@ pub(super) struct Incumbent {
 
 pub(super) struct Walk<S: Store> {
     objective: Objective,
+    horizon: u64,
     /// The value that no tree can beat.
     perfect: u64,
     measure: Measure,
@@ -198,6 +199,7 @@ impl<S: Store> Walk<S> {
         let round = Round { cut: 0, nodes: 0, only_first: false };
         Walk {
             objective: problem.objective(),
+            horizon: problem.objective().horizon(),
             perfect: problem.perfect(),
             measure: match (Tally::new(problem), problem.objective()) {
                 (Some(tally), _) => Measure::Tally(Box::new(Known::new(tally))),
