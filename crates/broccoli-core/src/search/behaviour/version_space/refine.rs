@@ -60,7 +60,7 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// Adds one more point to a region.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(
         &mut self,
         region: &mut Region<S::Bounds>,
@@ -91,6 +91,7 @@ impl<S: Store> VersionSpace<S> {
 
     /// Brings the entries of a region up to date with one more point. The new list is written on top of the
     /// stack, and left there if it is another one.
+    #[inline(never)]
     fn refine(
         &mut self,
         region: &mut Region<S::Bounds>,
@@ -151,6 +152,7 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// [`VersionSpace::refine`] for a region of depth 2.
+    #[inline(never)]
     fn refine_pairs(&mut self, region: &mut Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> Change {
         let VersionSpace { store, pairs, .. } = self;
         // Most lists change little or not at all.

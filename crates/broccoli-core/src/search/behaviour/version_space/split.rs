@@ -62,6 +62,7 @@ impl<B> Default for Scratch<B> {
 
 impl<S: Store> VersionSpace<S> {
     /// Makes the entries of a region that costs more than 1, from the points in it.
+    #[inline(never)]
     pub(super) fn split(
         &mut self,
         region: &mut Region<S::Bounds>,
