@@ -18,14 +18,15 @@
 
 use std::ops::Range;
 
+mod points;
 mod refine;
 mod split;
 mod stack;
 
+use self::points::Points;
 use self::split::Scratch;
 use self::stack::Stack;
 use super::bounds::{Point, Store};
-use super::labels::append;
 
 /// The number of predicate nodes that a set of points needs, at least.
 pub(super) type Cost = u32;
@@ -186,10 +187,7 @@ pub(super) struct VersionSpace<S: Store> {
     thresholds: Vec<u16>,
     budget: Budget,
     store: S,
-    /// The points, their ranks one after the other, and their labels.
-    points: Vec<u16>,
-    labels: Vec<u16>,
-    corners: Vec<S::Corners>,
+    points: Points<S>,
     /// Per number of points, from none on.
     levels: Vec<Level<S::Bounds>>,
     /// Per point, how far each of the entries reached before it was pushed.
@@ -208,9 +206,7 @@ impl<S: Store> VersionSpace<S> {
         let depths = depth as usize + 1;
         VersionSpace {
             budget: Budget { depth, nodes },
-            points: Vec::new(),
-            labels: Vec::new(),
-            corners: Vec::new(),
+            points: Points::new(thresholds.len()),
             levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
             marks: Vec::new(),
             pairs: Stack::default(),
@@ -223,7 +219,7 @@ impl<S: Store> VersionSpace<S> {
 
     /// From now on trees of up to `nodes` predicates count. There must be no points.
     pub(super) fn limit(&mut self, nodes: Cost) {
-        debug_assert!(self.labels.is_empty());
+        debug_assert_eq!(self.len(), 0);
         self.budget.nodes = nodes;
     }
 
@@ -241,7 +237,7 @@ impl<S: Store> VersionSpace<S> {
     /// The number of points.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.labels.len()
+        self.points.len()
     }
 
     /// The most predicates of a tree.
@@ -263,13 +259,11 @@ impl<S: Store> VersionSpace<S> {
     pub(super) fn push(&mut self, point: &Point<'_, S>) -> bool {
         let (store, pairs) = (self.store.reach(), self.pairs.len());
         self.marks.extend(self.entries.iter().map(Stack::len));
-        append(&mut self.points, point.cell);
-        self.labels.push(point.label);
-        self.corners.push(point.corners);
+        self.points.push(point);
         // The level is pushed in any case, so that one way back serves both.
         let mut levels = std::mem::take(&mut self.levels);
         levels.push(Level { store, pairs, ..levels[levels.len() - 1] });
-        let root = &mut levels[self.labels.len()].root;
+        let root = &mut levels[self.len()].root;
         let change = self.add(root, self.budget, point, None);
         self.levels = levels;
         let is_possible = change != Change::Impossible;
@@ -297,9 +291,7 @@ impl<S: Store> VersionSpace<S> {
             entries.truncate(mark);
         }
         self.marks.truncate(start);
-        self.labels.truncate(count);
-        self.corners.truncate(count);
-        self.points.truncate(count * self.thresholds.len());
+        self.points.truncate(count);
         self.levels.truncate(count + 1);
     }
 

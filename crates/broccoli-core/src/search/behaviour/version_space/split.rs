@@ -5,7 +5,7 @@
 //! two sides of an entry, only the one with the last point can need a split.
 
 use super::{Budget, Change, Cost, Entry, Group, Pair, Region, VersionSpace, Way};
-use crate::search::behaviour::bounds::{Point, Store};
+use crate::search::behaviour::bounds::Store;
 
 /// A gap between the ranks of points, where a threshold can split a region.
 #[derive(Clone, Copy, Debug)]
@@ -98,16 +98,15 @@ impl<S: Store> VersionSpace<S> {
 
     /// The points in the region at the end of the way, and the bounds of those near the last one.
     fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
-        let (store, points) = (&mut self.store, points(&self.points, &self.labels, &self.corners));
-        let dimensions = self.thresholds.len();
+        let (store, points) = (&mut self.store, &self.points);
         let Scratch { members, near, .. } = scratch;
         members.clear();
         near.clear();
         let empty = store.empty();
-        near.extend((0..dimensions).map(|_| [store.copy(&empty), store.copy(&empty)]));
-        let last = points.point(self.labels.len() - 1, dimensions);
-        for index in 0..self.labels.len() {
-            let point = points.point(index, dimensions);
+        near.extend(self.thresholds.iter().map(|_| [store.copy(&empty), store.copy(&empty)]));
+        let last = points.point(points.len() - 1);
+        for index in 0..points.len() {
+            let point = points.point(index);
             if Way::leads_to(way, point.cell) {
                 members.push(index as u32);
                 store.widen_around(near, &last, &point);
@@ -118,13 +117,13 @@ impl<S: Store> VersionSpace<S> {
     /// The gaps of one dimension that have the last point on the given side, the nearest first; if they are to
     /// be `simple`, only as long as this side needs no split.
     fn find_gaps(&mut self, dimension: usize, side: usize, simple: bool, scratch: &mut Scratch<S::Bounds>) {
-        let (store, points) = (&mut self.store, points(&self.points, &self.labels, &self.corners));
-        let dimensions = self.thresholds.len();
+        let (store, points) = (&mut self.store, &self.points);
         let Scratch { members, near, far, gaps } = scratch;
-        let rank_of = |index: u32| self.points[index as usize * dimensions + dimension];
-        let last = rank_of(self.labels.len() as u32 - 1);
+        let last = points.rank(points.len() - 1, dimension);
         far.clear();
-        far.extend(members.iter().map(|&index| Far::new(side, rank_of(index), index)));
+        far.extend(
+            members.iter().map(|&index| Far::new(side, points.rank(index as usize, dimension), index)),
+        );
         far.retain(|far| *far > Far::new(side, last, u32::MAX));
         far.sort_unstable();
         gaps.clear();
@@ -149,7 +148,7 @@ impl<S: Store> VersionSpace<S> {
             while let Some(far) = far.get(taken)
                 && far.rank(side) == next
             {
-                store.widen(&mut bounds, &points.point(far.index(), dimensions));
+                store.widen(&mut bounds, &points.point(far.index()));
                 taken += 1;
             }
         }
@@ -165,16 +164,14 @@ impl<S: Store> VersionSpace<S> {
         scratch: &Scratch<S::Bounds>,
         budget: Budget,
     ) -> Cost {
-        let dimensions = self.thresholds.len();
         let mut least = Cost::MAX;
         // The other side has the fewest points where this one has the most.
         let mut others = self.store.empty();
         let mut end = scratch.far.len();
         for gap in scratch.gaps.iter().rev() {
             others = self.store.copy(&others);
-            let points = points(&self.points, &self.labels, &self.corners);
             for far in &scratch.far[gap.taken..end] {
-                self.store.widen(&mut others, &points.point(far.index(), dimensions));
+                self.store.widen(&mut others, &self.points.point(far.index()));
             }
             end = gap.taken;
             let other = self.store.cost_without_split(&others);
@@ -205,25 +202,5 @@ impl<S: Store> VersionSpace<S> {
             }
         }
         least
-    }
-}
-
-/// All points.
-#[derive(Clone, Copy)]
-struct Points<'p, S: Store> {
-    cells: &'p [u16],
-    labels: &'p [u16],
-    corners: &'p [S::Corners],
-}
-
-fn points<'p, S: Store>(cells: &'p [u16], labels: &'p [u16], corners: &'p [S::Corners]) -> Points<'p, S> {
-    Points { cells, labels, corners }
-}
-
-impl<'p, S: Store> Points<'p, S> {
-    #[inline(always)]
-    fn point(&self, index: usize, dimensions: usize) -> Point<'p, S> {
-        let cell = &self.cells[index * dimensions..][..dimensions];
-        Point { cell, label: self.labels[index], corners: self.corners[index] }
     }
 }
