@@ -42,6 +42,13 @@ impl<S: Store> Points<S> {
         Point { cell, label: self.labels[index], corners: self.corners[index] }
     }
 
+    /// All points with their indices.
+    #[inline(always)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, Point<'_, S>)> {
+        let points = self.cells.chunks_exact(self.dimensions).zip(&self.labels).zip(&self.corners);
+        (0..).zip(points.map(|((cell, &label), &corners)| Point { cell, label, corners }))
+    }
+
     /// The rank of a point in one dimension.
     #[inline(always)]
     pub(super) fn rank(&self, index: usize, dimension: usize) -> u16 {

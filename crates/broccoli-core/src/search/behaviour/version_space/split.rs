@@ -105,10 +105,9 @@ impl<S: Store> VersionSpace<S> {
         let empty = store.empty();
         near.extend(self.thresholds.iter().map(|_| [store.copy(&empty), store.copy(&empty)]));
         let last = points.point(points.len() - 1);
-        for index in 0..points.len() {
-            let point = points.point(index);
+        for (index, point) in points.iter() {
             if Way::leads_to(way, point.cell) {
-                members.push(index as u32);
+                members.push(index);
                 store.widen_around(near, &last, &point);
             }
         }
