@@ -65,7 +65,7 @@ def test_exceptions_come_through_with_the_way_to_them(system: type) -> None:
     error: Any = caught.value
     assert error.outcome.status == "error"
     assert error.query.initial in (0.0, 9.0)
-    assert error.query.actions[-1] == 0.1
+    assert set(error.query.actions) <= {-0.1, 0.1}
     assert repeated(Faulty(), error.query).args == error.args
     if sys.version_info >= (3, 11):
         assert "broccoli: raised at Query(" in error.__notes__[0]
