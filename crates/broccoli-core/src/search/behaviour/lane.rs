@@ -291,9 +291,9 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.swap_transitions(transitions);
     }
 
-    /// The transitions counted since they were last taken.
-    pub(super) fn take_transitions(&mut self) -> Transitions {
-        self.walk.take_transitions()
+    /// Adds the transitions counted so far to others, and counts anew.
+    pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
+        self.walk.move_transitions(all);
     }
 
     /// The error of a system that has panicked.

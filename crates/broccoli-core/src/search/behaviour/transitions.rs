@@ -12,9 +12,30 @@ const COSTS: usize = 16;
 const MOST_STEPS: u64 = 1 << 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Rows", into = "Rows")]
 pub(super) struct Transitions {
-    /// By the number of a step, and the cost of the behaviour after it.
+    /// By the number of a step, and the cost of the behaviour after it: as many costs as there were so far.
+    counts: Vec<u64>,
+    costs: usize,
+}
+
+/// What is written down.
+#[derive(Serialize, Deserialize)]
+struct Rows {
     counts: Vec<[u64; COSTS]>,
+}
+
+impl From<Transitions> for Rows {
+    fn from(transitions: Transitions) -> Self {
+        let row = |row: &[u64]| std::array::from_fn(|cost| row.get(cost).copied().unwrap_or(0));
+        Rows { counts: transitions.rows().map(row).collect() }
+    }
+}
+
+impl From<Rows> for Transitions {
+    fn from(rows: Rows) -> Self {
+        Transitions { counts: rows.counts.concat(), costs: COSTS }
+    }
 }
 
 impl Transitions {
@@ -22,33 +43,56 @@ impl Transitions {
     #[inline]
     pub(super) fn count(&mut self, step: u64, cost: Cost) {
         let (step, cost) = place(step, cost);
-        if step >= self.counts.len() {
-            self.counts.resize(step + step / 2 + 1, [0; COSTS]);
+        if cost >= self.costs || step * self.costs + cost >= self.counts.len() {
+            self.make_room(step + step / 2 + 1, cost + 1);
         }
-        self.counts[step][cost] += 1;
+        self.counts[step * self.costs + cost] += 1;
     }
 
     /// Takes back the count of a transition that was not asked for after all.
     pub(super) fn take_back(&mut self, step: u64, cost: Cost) {
         let (step, cost) = place(step, cost);
-        self.counts[step][cost] -= 1;
+        self.counts[step * self.costs + cost] -= 1;
     }
 
     /// Adds what another walk has counted.
     pub(super) fn add(&mut self, other: &Transitions) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), [0; COSTS]);
-        }
-        for (own, others) in self.counts.iter_mut().zip(&other.counts) {
+        self.make_room(other.rows().count(), other.costs);
+        let costs = self.costs.max(1);
+        for (own, others) in self.counts.chunks_exact_mut(costs).zip(other.rows()) {
             for (own, others) in own.iter_mut().zip(others) {
                 *own += others;
             }
         }
     }
 
+    /// Forgets all, and keeps the room that they took.
+    pub(super) fn clear(&mut self) {
+        self.counts.clear();
+    }
+
+    /// By the number of a step, counts by cost.
+    fn rows(&self) -> impl Iterator<Item = &[u64]> {
+        self.counts.chunks_exact(self.costs.max(1))
+    }
+
+    /// Sees to it that there are so many steps and costs, at least.
+    #[cold]
+    fn make_room(&mut self, steps: usize, costs: usize) {
+        if costs > self.costs {
+            let costs = costs.next_power_of_two().max(4);
+            let mut counts = vec![0; self.rows().count() * costs];
+            for (new, old) in counts.chunks_exact_mut(costs).zip(self.rows()) {
+                new[..old.len()].copy_from_slice(old);
+            }
+            (self.counts, self.costs) = (counts, costs);
+        }
+        self.counts.resize(self.counts.len().max(steps * self.costs), 0);
+    }
+
     /// All of them.
     pub(super) fn all(&self) -> u64 {
-        self.counts.iter().flatten().sum()
+        self.counts.iter().sum()
     }
 
     /// How many have a number in `steps`, up to a horizon, and leave a behaviour that needs at most
@@ -62,8 +106,8 @@ impl Transitions {
         if (MOST_STEPS..horizon).contains(steps.end()) {
             return None;
         }
-        let counted = self.counts.iter().zip(0..).filter(|(_, step)| steps.contains(step));
-        Some(counted.map(|(by_cost, _)| by_cost[..costs].iter().sum::<u64>()).sum())
+        let counted = self.rows().zip(0..).filter(|(_, step)| steps.contains(step));
+        Some(counted.map(|(by_cost, _)| by_cost.iter().take(costs).sum::<u64>()).sum())
     }
 }
 

@@ -85,7 +85,7 @@ impl Crew {
                 return Taken::Task(key, task, order);
             }
         }
-        state.transitions.add(&lane.take_transitions());
+        lane.move_transitions(&mut state.transitions);
         if state.running > 0 { Taken::Nothing } else { Taken::Over }
     }
 

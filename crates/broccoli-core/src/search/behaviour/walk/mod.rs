@@ -469,8 +469,9 @@ impl<S: Store> Walk<S> {
         std::mem::swap(&mut self.transitions, transitions);
     }
 
-    /// The transitions counted since they were last taken.
-    pub(super) fn take_transitions(&mut self) -> Transitions {
-        std::mem::take(&mut self.transitions)
+    /// Adds the transitions counted so far to others, and counts anew.
+    pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
+        all.add(&self.transitions);
+        self.transitions.clear();
     }
 }
