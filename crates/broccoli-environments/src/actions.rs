@@ -174,6 +174,10 @@ impl Variant {
 }
 
 impl SystemFactory for Variant {
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
         Ok((self.environment.make)(&values, self.noise, self.has_rewards))

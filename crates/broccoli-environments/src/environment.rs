@@ -132,6 +132,10 @@ impl Environment {
 }
 
 impl SystemFactory for Environment {
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let values: Vec<f64> = self.actions.iter().map(|action| action.value).collect();
         Ok((self.make)(&values, 0.0, false))

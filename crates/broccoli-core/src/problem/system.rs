@@ -133,6 +133,12 @@ pub trait SystemFactory: Send + Sync {
     /// When the system cannot be started.
     fn make(&self) -> Result<Box<dyn System>, SystemError>;
 
+    /// Whether a step takes so little time that a few hundred make no difference to anybody who waits. Then a
+    /// search reports, and looks whether a checkpoint is due, less often.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     /// How many steps at a time its systems make, if [`SystemFactory::make_batch`] makes any.
     fn rows(&self) -> Option<NonZeroUsize> {
         None

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::leaves::MOST_ROOM;
+use super::leaves::{MOST_ROOM, reserve};
 use super::walk::{Ask, MORE_LEAVES};
 use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 
@@ -51,8 +51,8 @@ impl Places {
     /// Makes room for so many places, with states as long as those of others.
     fn make_room(&mut self, places: usize, others: &Places) {
         let places = places.min(MOST_ROOM);
-        self.places.reserve(places);
-        self.states.reserve(places * others.states.len() / others.places.len().max(1));
+        reserve(&mut self.places, places);
+        reserve(&mut self.states, places.saturating_mul(others.states.len()) / others.places.len().max(1));
     }
 
     /// Adds the present place of a system.
@@ -419,5 +419,45 @@ impl<'p> Driver<'p> {
             self.left = None;
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A saved state can be large: no more room is made for them than can be spared.
+    #[test]
+    fn room_is_made_for_few_large_states() {
+        let large = Place { initial: 0, steps: 1, is_saved: true, end: 1 << 20 };
+        let others = Places { places: vec![large], states: vec![0; 1 << 20] };
+        let mut places = Places::default();
+        places.make_room(1 << 30, &others);
+        assert!(places.states.capacity() <= 32 << 20, "{} bytes", places.states.capacity());
+    }
+
+    /// States of any length, none included, are found where they were put, and dropped with their places.
+    #[test]
+    fn states_lie_one_behind_the_other() {
+        let mut places = Places::default();
+        for (length, is_saved) in [(3, true), (0, false), (0, true), (5, true)] {
+            places.states.extend(vec![length; usize::from(length)]);
+            let end = places.states.len();
+            places.places.push(Place { initial: 0, steps: 0, is_saved, end });
+        }
+        let mut all = places.clone();
+        all.append(&places);
+        let mut copies = Places::default();
+        for index in (0..8).rev() {
+            copies.copy(&all, index);
+        }
+        let lengths = |places: &Places| (0..8).map(|index| places.state(index).len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&all), [3, 0, 0, 5, 3, 0, 0, 5]);
+        assert_eq!(lengths(&copies), [5, 0, 0, 3, 5, 0, 0, 3]);
+        assert!(all.state(7).iter().all(|&byte| byte == 5));
+        all.keep_first(5);
+        assert_eq!((all.places.len(), all.states.len(), all.state(4)), (5, 11, &[3, 3, 3][..]));
+        all.keep_first(0);
+        assert!(all.places.is_empty() && all.states.is_empty());
     }
 }

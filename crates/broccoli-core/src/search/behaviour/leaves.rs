@@ -78,8 +78,14 @@ fn not_known() -> u16 {
     NOT_KNOWN
 }
 
-/// For how many leaves room is made beforehand, at most.
+/// For how many leaves room is made beforehand, at most; and in bytes, for any part of them.
 pub(super) const MOST_ROOM: usize = 1 << 17;
+const MOST_ROOM_BYTES: usize = 16 << 20;
+
+/// Makes room for so many more, or for a lot.
+pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) {
+    list.reserve(more.min(MOST_ROOM_BYTES / size_of::<T>()));
+}
 
 /// Floats are written as their bits: infinity is a value, and not every format has it.
 mod as_bits {
@@ -148,12 +154,12 @@ impl Leaves {
     /// become more.
     pub(super) fn make_room(&mut self, leaves: usize, others: &Leaves) {
         let leaves = leaves.min(MOST_ROOM);
-        let of = |count: usize| (leaves * count).div_ceil(others.len().max(1)).min(MOST_ROOM * 8);
-        self.records.reserve(leaves);
-        self.cells.reserve(leaves * self.dimensions);
-        self.started.reserve(of(others.started.len()));
-        self.labels.reserve(of(others.labels.len()));
-        self.label_cells.reserve(of(others.labels.len()) * self.dimensions);
+        let of = |count: usize| leaves.saturating_mul(count).div_ceil(others.len().max(1));
+        reserve(&mut self.records, leaves);
+        reserve(&mut self.cells, leaves.saturating_mul(self.dimensions));
+        reserve(&mut self.started, of(others.started.len()));
+        reserve(&mut self.labels, of(others.labels.len()));
+        reserve(&mut self.label_cells, of(others.label_cells.len()));
     }
 
     pub(super) fn len(&self) -> usize {

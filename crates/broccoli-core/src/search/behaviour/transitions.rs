@@ -116,3 +116,37 @@ impl Transitions {
 fn place(step: u64, cost: Cost) -> (usize, usize) {
     (step.min(MOST_STEPS) as usize, (cost as usize).min(COSTS - 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts that widen and lengthen as they go, added up, forgotten, written down and read, against a list.
+    #[test]
+    fn counts_are_those_of_a_list() {
+        let (mut counted, mut all) = (Transitions::default(), Transitions::default());
+        let mut list = Vec::new();
+        for turn in 0..600_u64 {
+            let (step, cost) = (turn * turn % 97, (turn / 40 + turn % 3) as Cost);
+            counted.count(step, cost);
+            if turn % 7 == 0 {
+                counted.take_back(step, cost);
+            } else {
+                list.push((step, cost));
+            }
+            if turn % 50 == 0 {
+                all.add(&counted);
+                counted.clear();
+                let json = serde_json::to_string(&all).expect("numbers");
+                all = serde_json::from_str(&json).expect("as it was written");
+            }
+        }
+        all.add(&counted);
+        assert_eq!(all.all(), list.len() as u64);
+        for nodes in [0, 3, 4, 7, 8, 14, Cost::MAX] {
+            let expected =
+                list.iter().filter(|&&(step, cost)| (5..=60).contains(&step) && cost <= nodes).count();
+            assert_eq!(all.up_to(5..=60, 1_000, nodes), Some(expected as u64), "within {nodes}");
+        }
+    }
+}

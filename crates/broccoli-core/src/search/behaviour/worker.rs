@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::bounds::Store;
-use super::crew::{Crew, Size};
+use super::crew::{Crew, SLICE, Size};
 use super::frontier::Frontier;
 use super::lane::Lane;
 use crate::problem::cache::Shared;
@@ -19,6 +19,8 @@ const LEAST_TASK_OF_ROW: u64 = 64;
 /// Into how many tasks work is shared out, per worker; and per lane of a batch.
 const TASKS_EACH: usize = 16;
 const TASKS_OF_ROW: usize = 2;
+/// How many queries a lane makes between two looks at the others, at most, if they are quick.
+const LONGEST_SLICE: u64 = 512;
 
 /// What workers are made of.
 #[derive(Clone)]
@@ -48,6 +50,7 @@ impl<'p> Makings<'p> {
                 most_hungry: 0,
                 tasks: workers * TASKS_EACH,
                 least_task: LEAST_TASK.min(after),
+                longest_slice: if self.factory.is_quick() { LONGEST_SLICE } else { SLICE },
             },
             Some(rows) => Size {
                 workers,
@@ -55,6 +58,7 @@ impl<'p> Makings<'p> {
                 most_hungry: rows - rows.div_ceil(8),
                 tasks: workers * rows * TASKS_OF_ROW,
                 least_task: LEAST_TASK_OF_ROW.min(after),
+                longest_slice: SLICE,
             },
         };
         Crew::new(self.problem, size)

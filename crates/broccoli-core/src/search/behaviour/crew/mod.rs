@@ -136,13 +136,14 @@ pub(super) struct Size {
     pub(super) tasks: usize,
     /// How many queries a lane makes at least before it shares out what is left of its task.
     pub(super) least_task: u64,
+    /// How many queries a lane makes between two looks at the others, at most.
+    pub(super) longest_slice: u64,
 }
 
-/// How many queries a lane makes between two looks at the others, at least; after many queries, which must
-/// have been quick, one part in so many of them, but no more than this.
+/// How many queries a lane makes between two looks at the others, at least; and after many queries, one part in
+/// so many of them, if they are quick.
 pub(super) const SLICE: u64 = 32;
 const SLICES: u64 = 128;
-const LONGEST_SLICE: u64 = 512;
 
 impl Crew {
     pub(super) fn new(problem: &Problem, size: Size) -> Self {

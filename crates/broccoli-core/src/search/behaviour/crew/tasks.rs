@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use super::{Crew, Doing, Found, Key, LONGEST_SLICE, Order, SLICE, SLICES, Task};
+use super::{Crew, Doing, Found, Key, Order, SLICE, SLICES, Task};
 use crate::problem::RunError;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::frontier::Frontier;
@@ -114,7 +114,7 @@ impl Crew {
         look: &mut dyn FnMut() -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         loop {
-            let paused = lane.advance(SLICE.max(lane.transitions() / SLICES).min(LONGEST_SLICE))?;
+            let paused = lane.advance((lane.transitions() / SLICES).clamp(SLICE, self.size.longest_slice))?;
             if paused == Paused::Slice {
                 self.note(number, lane.counts(), lane.leaf_bytes());
                 look()?;
