@@ -19,6 +19,10 @@ impl<'f> Watch<'f> {
 }
 
 impl SystemFactory for Watch<'_> {
+    fn is_quick(&self) -> bool {
+        self.factory.is_quick()
+    }
+
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let system = self.factory.make()?;
         Ok(match system.come_back() {
