@@ -61,6 +61,17 @@ pub(super) trait Store: Sized {
     /// dimension, so that one predicate tells them apart; else `None`.
     fn cost_without_split(&self, bounds: &Self::Bounds) -> Option<Cost>;
 
+    /// Whether two predicates tell the points of a region apart, one more included, if that is quickly told. For
+    /// the points before one predicate has to do. `region` gives them.
+    fn two_suffice<'p>(
+        &self,
+        bounds: &Self::Bounds,
+        point: &Point<'_, Self>,
+        region: impl Iterator<Item = Point<'p, Self>>,
+    ) -> Option<bool>
+    where
+        Self: 'p;
+
     /// How far the store reaches, for [`Store::cut_back`].
     fn reach(&self) -> usize;
 
@@ -111,6 +122,23 @@ type Corners = Lanes;
 fn are_disjoint(a: Corners, b: Corners) -> bool {
     !a.all_reach_across(b)
 }
+
+/// By set of eight directions, the pairs of directions one of which is in the set.
+static PAIRS_WITH: [u64; 256] = {
+    let mut pairs_with = [0; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut pair = 0;
+        while pair < 64 {
+            if set >> (pair / 8) & 1 == 1 || set >> (pair % 8) & 1 == 1 {
+                pairs_with[set] |= 1 << pair;
+            }
+            pair += 1;
+        }
+        set += 1;
+    }
+    pairs_with
+};
 
 /// Bounds for `D` dimensions, at most four, and `L` labels, held in the handle itself.
 pub(super) struct Inline<const D: usize, const L: usize>;
@@ -201,6 +229,37 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         cost_of(bounds.iter().copied().filter(|corners| !corners.is_zero()), are_disjoint)
     }
 
+    /// The first of two predicates has points of one label only on one side. If that is the label A of the new
+    /// point, then the new point is there, too: else it would have to be outside the bounds of the other label B,
+    /// and could as well be there. What is left are points that one predicate tells apart. If that is B, then the
+    /// second predicate tells all of A from what is left of B: each point of B is outside the bounds of A in the
+    /// direction of one of the two.
+    #[inline(always)]
+    fn two_suffice<'p>(
+        &self,
+        bounds: &Self::Bounds,
+        point: &Point<'_, Self>,
+        region: impl Iterator<Item = Point<'p, Self>>,
+    ) -> Option<bool> {
+        let is_other = |&label: &usize| label != usize::from(point.label) && !bounds[label].is_zero();
+        let mut others = (0..L).filter(is_other);
+        let (Some(other), None) = (others.next(), others.next()) else { return None };
+        if point.corners.greater(bounds[other]) != 0 {
+            return Some(true);
+        }
+        let own = bounds[usize::from(point.label)].max(point.corners);
+        let mut pairs = u64::MAX;
+        for point in region {
+            if usize::from(point.label) == other {
+                pairs &= PAIRS_WITH[usize::from(point.corners.greater(own))];
+                if pairs == 0 {
+                    return Some(false);
+                }
+            }
+        }
+        Some(true)
+    }
+
     fn reach(&self) -> usize {
         0
     }
@@ -282,6 +341,15 @@ impl Store for Arena {
     fn cost_without_split(&self, &bounds: &u32) -> Option<Cost> {
         let all = &self.ranges[bounds as usize..][..self.stride];
         cost_of(all.chunks_exact(self.dimensions).filter(|ranges| is_present(ranges)), are_apart)
+    }
+
+    fn two_suffice<'p>(
+        &self,
+        _: &u32,
+        _: &Point<'_, Self>,
+        _: impl Iterator<Item = Point<'p, Self>>,
+    ) -> Option<bool> {
+        None
     }
 
     fn reach(&self) -> usize {

@@ -89,35 +89,41 @@ impl Frontier {
 
     /// All leaves, those that promise most first, in bands.
     pub(super) fn promising_first(&self) -> Vec<u32> {
-        let keys = (0..self.len()).map(|leaf| std::cmp::Reverse(self.leaves.leaf(leaf).promise()));
-        in_bands(&keys.collect::<Vec<_>>())
+        in_bands(self.leaves.promises())
     }
 }
 
-/// The numbers of all keys in bands of growing size: first the least key, then the next ones. Within a band they
-/// are in order: neighbours have labels in common, which need not be set up again.
-fn in_bands(keys: &[impl Ord]) -> Vec<u32> {
-    let mut numbers: Vec<u32> = (0..keys.len() as u32).collect();
+/// Behind what share of the leaves the bands end, and all others come in their order.
+const IN_BANDS: usize = 4;
+
+/// The numbers of all keys in bands of growing size: first the greatest key, then the next ones, and in the end
+/// all that do not promise much. Within a band they are in order: neighbours have labels in common, which need
+/// not be set up again.
+fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
+    // The greatest key is the least here.
+    let mut numbers: Vec<(i64, u32)> = keys.map(|key| !key).zip(0..).collect();
     let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
     while end < numbers.len() {
         starts.push(end);
-        (end, band) = (end + band, band + band / 2 + 1);
+        end += band;
+        band = if end > numbers.len() / IN_BANDS { numbers.len() } else { band + band / 2 + 1 };
     }
     // The last band is the largest: what is before it is a part of what there was, each time.
-    let mut band_of = vec![0u32; keys.len()];
+    let mut band_of = vec![0u32; numbers.len()];
     let mut rest = &mut numbers[..];
     for (band, &start) in starts.iter().enumerate().rev() {
-        rest.select_nth_unstable_by_key(start, |&number| (&keys[number as usize], number));
+        rest.select_nth_unstable(start);
         let (before, own) = rest.split_at_mut(start);
-        own.iter().for_each(|&number| band_of[number as usize] = band as u32);
+        own.iter().for_each(|&(_, number)| band_of[number as usize] = band as u32);
         rest = before;
     }
+    let mut in_bands = vec![0; band_of.len()];
     for (number, band) in (0..).zip(band_of) {
         let start = &mut starts[band as usize];
-        numbers[*start] = number;
+        in_bands[*start] = number;
         *start += 1;
     }
-    numbers
+    in_bands
 }
 
 #[cfg(test)]
@@ -126,16 +132,16 @@ mod tests {
 
     #[test]
     fn bands_are_those_of_the_sorted_keys() {
-        let keys: Vec<u64> = (0..500u64).map(|i| i * i % 37).collect();
+        let keys: Vec<i64> = (0..500).map(|i| i * i % 37 - 20).collect();
         let mut sorted: Vec<u32> = (0..500).collect();
-        sorted.sort_by_key(|&number| keys[number as usize]);
+        sorted.sort_by_key(|&number| -keys[number as usize]);
         let (mut start, mut band) = (0, 1);
         while start < sorted.len() {
             let end = sorted.len().min(start + band);
             sorted[start..end].sort_unstable();
-            (start, band) = (end, band + band / 2 + 1);
+            (start, band) = (end, if end > 125 { 500 } else { band + band / 2 + 1 });
         }
-        assert_eq!(in_bands(&keys), sorted);
-        assert!(in_bands(&[0; 0]).is_empty());
+        assert_eq!(in_bands(keys.into_iter()), sorted);
+        assert!(in_bands(std::iter::empty()).is_empty());
     }
 }

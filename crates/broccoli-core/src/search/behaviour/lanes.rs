@@ -7,8 +7,8 @@
 mod of_machine {
     use std::arch::x86_64::{
         __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
-        _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32, _mm_shufflehi_epi16,
-        _mm_shufflelo_epi16, _mm_subs_epu16,
+        _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32,
+        _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_subs_epu16,
     };
 
     #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,13 @@ mod of_machine {
         #[inline(always)]
         pub(crate) fn max(self, other: Self) -> Self {
             Lanes(of_sse2!(_mm_add_epi16(_mm_subs_epu16(self.0, other.0), other.0)))
+        }
+
+        /// By place, a bit for each that is greater than that of another.
+        #[inline(always)]
+        pub(crate) fn greater(self, other: Self) -> u8 {
+            let at_most = self.at_most(other).0;
+            !of_sse2!(_mm_movemask_epi8(_mm_packs_epi16(at_most, at_most))) as u8
         }
 
         /// Ones in all bits where a number is at most that of another, else zeros.
@@ -129,6 +136,12 @@ mod of_arrays {
             Lanes(std::array::from_fn(|i| self.0[i].max(other.0[i])))
         }
 
+        /// By place, a bit for each that is greater than that of another.
+        #[inline(always)]
+        pub(crate) fn greater(self, other: Self) -> u8 {
+            (0..8).filter(|&i| self.0[i] > other.0[i]).fold(0, |bits, i| bits | 1 << i)
+        }
+
         /// Ones in all bits where a number is at most that of another, else zeros.
         #[inline(always)]
         pub(crate) fn at_most(self, other: Self) -> Self {
@@ -183,6 +196,7 @@ mod tests {
             prop_assert_eq!(own.all_reach_across(other), plain.all_reach_across(plain_other));
             prop_assert_eq!(numbers_of(own.max(other)), plain.max(plain_other).0);
             prop_assert_eq!(numbers_of(own.at_most(other)), plain.at_most(plain_other).0);
+            prop_assert_eq!(own.greater(other), plain.greater(plain_other));
             prop_assert_eq!(numbers_of(own.and(other)), plain.and(plain_other).0);
             prop_assert_eq!(spread(own).map(numbers_of), a.map(|number| [number; 8]));
         }

@@ -33,12 +33,6 @@ impl Leaf<'_> {
     pub(super) fn is_waiting(&self) -> bool {
         self.started.len() == self.at.trace as usize
     }
-
-    /// How likely it seems that its trace goes on for long: it has gone on for long, and through few
-    /// cells, as one that goes round and round does.
-    pub(super) fn promise(&self) -> i64 {
-        self.at.steps as i64 - LABEL_PRICE * i64::from(self.labels)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -48,6 +42,9 @@ struct Record {
     /// How many labels it has, and the last one, or `NONE`.
     labels: u32,
     last: u32,
+    /// The label that the cell has instead in leaves before, or `NONE`. Not written down: it only saves work.
+    #[serde(skip, default = "none")]
+    instead: u32,
     /// Where its initial states end, and their values; they start where those of the leaf before end.
     started: u32,
     values: u32,
@@ -73,6 +70,10 @@ pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 const NOT_KNOWN: u16 = u16::MAX;
+
+fn none() -> u32 {
+    NONE
+}
 
 fn not_known() -> u16 {
     NOT_KNOWN
@@ -111,9 +112,11 @@ pub(super) struct Leaves {
     values: Vec<f64>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
-    /// The labels of the last leaf that the walk still has.
+    /// The labels of the last leaf, and how many of them the walk still has.
     #[serde(skip)]
     path: Vec<u32>,
+    #[serde(skip)]
+    shared: usize,
 }
 
 impl Leaves {
@@ -148,6 +151,7 @@ impl Leaves {
         self.labels.clear();
         self.label_cells.clear();
         self.path.clear();
+        self.shared = 0;
     }
 
     /// Makes room for so many leaves that are like others, or for a lot, so that they need not be moved while they
@@ -182,12 +186,16 @@ impl Leaves {
     /// The walk has taken back labels: only the first `count` are still those of the last leaf.
     #[inline]
     pub(super) fn share_at_most(&mut self, count: usize) {
-        self.path.truncate(count);
+        self.shared = self.shared.min(count);
     }
 
     /// Writes a leaf down. `label` gives each of its labels.
     pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> LeafLabel<'p>) {
-        for index in self.path.len()..leaf.labels as usize {
+        let count = leaf.labels as usize;
+        if self.shared < count {
+            self.path.truncate(self.shared);
+        }
+        for index in self.shared..count {
             let (cell, label, implied_within, steps) = label(index);
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
@@ -196,6 +204,11 @@ impl Leaves {
             self.labels.push(Label { parent, label, implied_within, steps });
             append(&mut self.label_cells, cell);
         }
+        self.shared = count;
+        let instead = self.path.get(count).copied().filter(|&instead| {
+            leaf.label.is_some_and(|label| label != self.labels[instead as usize].label)
+                && self.label_cell(instead) == leaf.cell
+        });
         append(&mut self.cells, leaf.cell);
         self.started.extend_from_slice(leaf.started);
         self.values.extend_from_slice(leaf.values);
@@ -203,7 +216,8 @@ impl Leaves {
             at: leaf.at,
             label: leaf.label,
             labels: leaf.labels,
-            last: self.path.last().copied().unwrap_or(NONE),
+            last: count.checked_sub(1).map_or(NONE, |last| self.path[last]),
+            instead: instead.unwrap_or(NONE),
             started: self.started.len() as u32,
             values: self.values.len() as u32,
         });
@@ -215,7 +229,7 @@ impl Leaves {
         others.path(leaf, &mut path);
         let is_same = |(other, own): &(&u32, &u32)| others.label(**other) == self.label(**own);
         let shared = path.iter().zip(&self.path).take_while(is_same).count();
-        self.path.truncate(shared);
+        self.shared = shared;
         self.push(others.leaf(leaf), |index| others.label(path[index]));
     }
 
@@ -239,6 +253,7 @@ impl Leaves {
         self.label_cells.extend_from_slice(&others.label_cells);
         self.records.extend(others.records.iter().map(|&record| Record {
             last: moved(record.last),
+            instead: moved(record.instead),
             started: started + record.started,
             values: values + record.values,
             ..record
@@ -247,6 +262,7 @@ impl Leaves {
         self.started.extend_from_slice(&others.started);
         self.values.extend_from_slice(&others.values);
         self.path.clear();
+        self.shared = 0;
     }
 
     /// Whether they can be leaves of this problem; for those that come from outside.
@@ -318,12 +334,27 @@ impl Leaves {
         count
     }
 
+    /// The label that the cell of a leaf has instead in other leaves, after the same labels, if it is known.
+    pub(super) fn instead(&self, leaf: usize) -> Option<u32> {
+        Some(self.records[leaf].instead).filter(|&instead| instead != NONE)
+    }
+
+    fn label_cell(&self, label: u32) -> &[u16] {
+        &self.label_cells[label as usize * self.dimensions..][..self.dimensions]
+    }
+
     /// A label by its index.
     pub(super) fn label(&self, label: u32) -> LeafLabel<'_> {
         let Label { label: given, implied_within, steps, .. } = self.labels[label as usize];
-        let cell = &self.label_cells[label as usize * self.dimensions..][..self.dimensions];
+        let cell = self.label_cell(label);
         let implied_within = (implied_within != NOT_KNOWN).then_some(Cost::from(implied_within));
         (cell, given, implied_within, steps)
+    }
+
+    /// How likely it seems of each leaf that its trace goes on for long: it has gone on for long, and through few
+    /// cells, as one that goes round and round does.
+    pub(super) fn promises(&self) -> impl Iterator<Item = i64> {
+        self.records.iter().map(|record| record.at.steps as i64 - LABEL_PRICE * i64::from(record.labels))
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {

@@ -252,7 +252,18 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn refutes(&self, point: &Point<'_, S>, nodes: Cost) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits(self.root(), budget, point) == Some(false)
+        self.fits(self.root(), budget, point, None) == Some(false)
+    }
+
+    /// Whether some tree within the limits agrees with one more point. Changes nothing.
+    pub(super) fn is_possible(&mut self, point: &Point<'_, S>) -> bool {
+        self.fits(self.root(), self.budget, point, None).unwrap_or_else(|| {
+            let is_possible = self.push(point);
+            if is_possible {
+                self.pop();
+            }
+            is_possible
+        })
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.

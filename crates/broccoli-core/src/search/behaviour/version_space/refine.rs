@@ -11,28 +11,51 @@ impl<S: Store> VersionSpace<S> {
         region: &Region<S::Bounds>,
         budget: Budget,
         point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
     ) -> Option<bool> {
         if region.count == 0 {
             return match self.store.cost_with(&region.bounds, point) {
                 Some(cost) => Some(budget.covers(cost)),
                 None if budget.depth < 2 || budget.nodes < 2 => Some(false),
+                None if budget.nodes == 2 => self.two_suffice(&region.bounds, point, way),
                 None => None,
             };
         }
         if budget.depth == 2 {
             return Some(self.pairs_fit(region, budget.nodes, point));
         }
-        self.entries_fit(region, budget, point)
+        self.entries_fit(region, budget, point, way)
+    }
+
+    /// Whether two predicates tell the points of a region apart that needs no split without one more point, if
+    /// that is quickly told.
+    #[inline(never)]
+    pub(super) fn two_suffice(
+        &self,
+        bounds: &S::Bounds,
+        point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
+    ) -> Option<bool> {
+        let points = self.points.iter().map(|(_, point)| point);
+        self.store.two_suffice(bounds, point, points.filter(|point| Way::leads_to(way, point.cell)))
     }
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
-    fn entries_fit(&self, region: &Region<S::Bounds>, budget: Budget, point: &Point<'_, S>) -> Option<bool> {
+    fn entries_fit(
+        &self,
+        region: &Region<S::Bounds>,
+        budget: Budget,
+        point: &Point<'_, S>,
+        way: Option<&Way<'_>>,
+    ) -> Option<bool> {
         let mut is_unknown = false;
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
             let (side, is_cut) = entry.group.side(point.cell);
             let mut fits = |side: usize| {
                 let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return false };
-                let fits = self.fits(&entry.sides[side], budget, point);
+                // No point is between the predicates of the group.
+                let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
+                let fits = self.fits(&entry.sides[side], budget, point, Some(&way));
                 is_unknown |= fits.is_none();
                 fits == Some(true)
             };

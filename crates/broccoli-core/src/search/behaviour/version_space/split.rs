@@ -72,6 +72,10 @@ impl<S: Store> VersionSpace<S> {
         if budget.depth < 2 || budget.nodes < 2 {
             return Change::Impossible;
         }
+        let last = self.points.point(self.points.len() - 1);
+        if budget.nodes == 2 && self.two_suffice(&region.bounds, &last, way) == Some(false) {
+            return Change::Impossible;
+        }
         let depth = budget.depth as usize;
         let first = self.entry_count(depth);
         let mut scratch = std::mem::take(&mut self.scratch[depth]);

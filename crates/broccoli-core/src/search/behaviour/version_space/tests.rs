@@ -29,11 +29,11 @@ fn check<S: Store>(
         let expected = least_nodes(&all, depth, u64::from(nodes));
         for most in 0..=nodes {
             let possible = expected.is_some_and(|least| least <= u64::from(most));
-            prop_assert!(
-                !(possible && space.refutes(&Point::new(&cell, label), most)),
-                "refuted within {most}"
-            );
+            let budget = Budget { nodes: most, ..space.budget };
+            let fits = space.fits(space.root(), budget, &Point::new(&cell, label), None);
+            prop_assert!(fits.is_none_or(|fits| fits == possible), "{fits:?} within {most}");
         }
+        prop_assert_eq!(space.is_possible(&Point::new(&cell, label)), expected.is_some());
         let pushed = space.push(&Point::new(&cell, label));
         prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);
         if pushed {
@@ -64,6 +64,7 @@ proptest! {
         check::<Inline<1, 2>>(1, 2, limits, &moves)?;
         check::<Inline<2, 2>>(2, 2, limits, &moves)?;
         check::<Inline<2, 3>>(2, 3, limits, &moves)?;
+        check::<Inline<3, 4>>(3, 4, limits, &moves)?;
         check::<Inline<4, 2>>(4, 2, limits, &moves)?;
         check::<Arena>(1, 3, limits, &moves)?;
         check::<Arena>(2, 2, limits, &moves)?;

@@ -39,9 +39,11 @@ impl<S: Store> Walk<S> {
             };
             let marks = self.marks - u32::from(node.is_none());
             let labelled = labelled as usize;
+            let mut implied_within = None;
             if labelled < self.labels.len() {
                 cell.clear();
                 cell.extend_from_slice(self.labels.cell(labelled));
+                implied_within = self.labels.given(labelled).implied_within;
             } // Else it is still there: a label of this frame has just been set aside.
             self.unlabel(labelled);
             let slot = self.labels.find(&cell).0;
@@ -54,6 +56,8 @@ impl<S: Store> Walk<S> {
                 continue;
             };
             let within = most.min(self.job.round.nodes);
+            // The label that is taken back may follow from those before.
+            let is_only = implied_within.is_some_and(|nodes| within <= nodes);
             let (mut label, mut left) = (Some(next), at);
             let given = loop {
                 let Some(next) = label else { break None };
@@ -61,6 +65,7 @@ impl<S: Store> Walk<S> {
                 left = self.divide(at, self.labels_from(next + 1, first));
                 let point = Point::new(&cell, next);
                 if !self.is_suspended
+                    && !is_only
                     && !self.space.refutes(&point, within)
                     && self.give(&point, slot, within)
                 {
@@ -159,7 +164,7 @@ impl<S: Store> Walk<S> {
             let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {
-                self.label_again(leaves.label(label));
+                self.label_again(label, leaves.label(label));
             }
             let leaf = leaves.leaf(index as usize);
             let Leaf { at, cell, label, started, values, .. } = leaf;
@@ -186,7 +191,11 @@ impl<S: Store> Walk<S> {
                 None => self.choose_action(cell, most),
                 Some(label) => {
                     let slot = self.labels.find(cell).0;
-                    if !self.give(&Point::new(cell, label), slot, most.min(self.job.round.nodes)) {
+                    let within = most.min(self.job.round.nodes);
+                    let instead = leaves.instead(index as usize);
+                    if instead.is_some_and(|instead| self.is_known_to_follow(instead))
+                        || !self.give(&Point::new(cell, label), slot, within)
+                    {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
                             break Some(Ask::Keep { leaf: index });
@@ -204,14 +213,37 @@ impl<S: Store> Walk<S> {
         ask
     }
 
-    /// Gives a cell the label that it had in an earlier round.
-    fn label_again(&mut self, (cell, label, implied_within, steps): LeafLabel<'_>) {
-        let implied_within = implied_within.filter(|&nodes| self.space.nodes() <= nodes);
+    /// Gives a cell the label that it had in an earlier round, with this index.
+    fn label_again(&mut self, index: u32, (cell, label, implied_within, steps): LeafLabel<'_>) {
+        let (point, nodes) = (Point::new(cell, label), self.space.nodes());
+        let implied_within = match implied_within {
+            Some(within) if within < nodes => self.still_follows(index, &point).then_some(nodes),
+            implied_within => implied_within,
+        };
         if implied_within.is_none() {
-            let is_pushed = self.space.push(&Point::new(cell, label));
+            let is_pushed = self.space.push(&point);
             debug_assert!(is_pushed, "what was realisable is so again");
         }
         let slot = self.labels.find(cell).0;
         self.set_label(cell, slot, label, implied_within, steps);
+    }
+
+    /// Whether a label that followed from those before when fewer predicates were allowed does so now. That is
+    /// looked at once a round: the leaves that have the label in common come one by one, and one more has another
+    /// label instead.
+    fn still_follows(&mut self, index: u32, point: &Point<'_, S>) -> bool {
+        let index = index as usize;
+        if self.follows.len() <= index {
+            self.follows.resize(index + 1, None);
+        }
+        let space = &mut self.space;
+        let mut others = (0..self.actions).filter(|&label| label != point.label);
+        *self.follows[index]
+            .get_or_insert_with(|| others.all(|label| !space.is_possible(&Point { label, ..*point })))
+    }
+
+    /// Whether that is known of a label.
+    fn is_known_to_follow(&self, index: u32) -> bool {
+        self.follows.get(index as usize) == Some(&Some(true))
     }
 }

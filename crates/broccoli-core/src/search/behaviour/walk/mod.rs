@@ -176,6 +176,9 @@ pub(super) struct Walk<S: Store> {
     agenda: Vec<u32>,
     path: Vec<u32>,
     leaves: Leaves,
+    /// By label of the leaves of the last round, whether it follows from those before in this one, too, if
+    /// that has been looked at.
+    follows: Vec<Option<bool>>,
     counts: Behaviours,
     /// The shares of all behaviours that have ended.
     ended: f64,
@@ -223,6 +226,7 @@ impl<S: Store> Walk<S> {
             cell: Vec::new(),
             agenda: Vec::new(),
             path: Vec::new(),
+            follows: Vec::new(),
             counts: Behaviours::default(),
             ended: 0.0,
             canonical: 0,
@@ -282,6 +286,7 @@ impl<S: Store> Walk<S> {
         self.leaves.clear();
         self.leaves.make_room(MORE_LEAVES * agenda.len(), &leaves);
         self.path.clear();
+        self.follows.clear();
         self.job = job;
         self.incumbent = incumbent;
         self.is_suspended = false;
