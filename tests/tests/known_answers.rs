@@ -114,8 +114,30 @@ fn mountain_car_depth_3_coarse_has_no_tree() {
 
 #[test]
 fn cartpole_depth_3_is_perfect() {
-    let problem = row(&CARTPOLE, &[0.96, 0.4, 0.16, 0.4], 3);
-    check(&problem, &CARTPOLE, quick_engines(), Some((10_000, 6)));
+    for (steps, size) in
+        [([0.96, 0.4, 0.16, 0.4], 6), ([0.48, 0.2, 0.33, 0.2], 4), ([0.24, 0.1, 0.04, 0.1], 3)]
+    {
+        check(&row(&CARTPOLE, &steps, 3), &CARTPOLE, quick_engines(), Some((10_000, size)));
+    }
+}
+
+/// The queries that any proof needs are a property of the problem. Nothing that is left out by mistake goes
+/// unnoticed, even if the answer happens to be right.
+#[test]
+fn nothing_that_a_proof_needs_is_left_out() {
+    let rows: [(&Environment, &[f64], u32, u64); 6] = [
+        (&MOUNTAIN_CAR, &[0.05, 0.005], 2, 113_765),
+        (&CARTPOLE, &[0.1; 4], 2, 159_426),
+        (&PENDULUM, &[0.2, 0.2], 2, 126_008),
+        (&MOUNTAIN_CAR, &[0.18, 0.014], 3, 158_449),
+        (&PENDULUM, &[0.2, 1.6], 3, 9_026),
+        (&PENDULUM, &[0.1, 0.8], 3, 619_504),
+    ];
+    for (environment, steps, depth, necessary) in rows {
+        let outcome = solve(&row(environment, steps, depth), environment, BEHAVIOUR);
+        assert_eq!(outcome.statistics.necessary_queries, Some(necessary), "{} {steps:?}", environment.name);
+        assert!(outcome.statistics.queries >= necessary);
+    }
 }
 
 /// The problem of an environment with `actions`, and `count` thresholds in every dimension.
