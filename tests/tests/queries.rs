@@ -9,7 +9,7 @@ use broccoli_core::problem::{ComeBack, InitialState, Objective, Reply, System, S
 use broccoli_core::search::{Engine, Outcome, Statistics};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
-use broccoli_tests::table::TableProblem;
+use broccoli_tests::table::{State, TableProblem};
 use broccoli_tests::wall::{run, search};
 
 const MOST_TREES: u64 = 1_000;
@@ -130,12 +130,13 @@ fn check(table: &TableProblem) -> Result<(), String> {
         (Objective::Survive { .. }, Some((value, size))) if value == horizon => {
             // The trace of the solution counts, too; of which one is not determined.
             let mut needed = if size > 0 { realisable(table, size - 1, horizon) } else { BTreeSet::new() };
-            let Some(found) = oracle::trees(table, size, table.depth).into_iter().find_map(|tree| {
+            let mut perfect = oracle::trees(table, size, table.depth);
+            perfect.retain(|tree| oracle::value(table, tree) == Some(horizon));
+            let Some(found) = perfect.into_iter().find_map(|tree| {
                 let path = oracle::actions(table, &tree, table.initial[0], horizon);
                 let trace = (1..=path.len()).map(|end| (table.initial[0], path[..end].to_vec()));
                 let all: BTreeSet<Transition> = needed.iter().cloned().chain(trace).collect();
-                let is_it = oracle::value(table, &tree) == Some(horizon) && all.len() as u64 == necessary;
-                is_it.then_some(all)
+                (all.len() as u64 == necessary).then_some(all)
             }) else {
                 return Err(format!("{necessary} necessary queries fit no solution"));
             };
@@ -210,4 +211,55 @@ fn reach_asks_for_what_is_needed_and_hardly_anything_twice() {
 fn survive_asks_for_what_some_tree_does() {
     run(0.05, scattered(Wanted::Survive, MOST_TREES), check);
     run(0.05, structured(Wanted::Survive, MOST_TREES), check);
+}
+
+/// Thousands of states, any of which may follow any other, and every so many of them fatal. Runs are long and come to
+/// many cells, so that many labels follow from others, and from round to round some of them no longer do.
+fn wilderness(fatal: u64, actions: usize, thresholds: [u64; 2], depth: u32, nodes: u64) -> TableProblem {
+    const STATES: u64 = 20_000;
+    let mixed = |number: u64| {
+        let number = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (number ^ (number >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20
+    };
+    let state = |state: u64| State {
+        observation: thresholds
+            .iter()
+            .zip(1..)
+            .map(|(&count, salt)| (mixed(salt * STATES + state) % (count + 1)) as f64)
+            .collect(),
+        next: (3..).take(actions).map(|salt| (mixed(salt * STATES + state) % STATES) as usize).collect(),
+        verdict: if state % fatal == fatal - 1 { '-' } else { '.' },
+        rewards: Vec::new(),
+    };
+    TableProblem {
+        thresholds: thresholds.iter().map(|&count| (1..=count).map(|t| t as f64).collect()).collect(),
+        states: (0..STATES).map(state).collect(),
+        initial: vec![0],
+        objective: Objective::survive(500),
+        weights: Vec::new(),
+        depth,
+        nodes,
+    }
+}
+
+/// What `survive` leaves out because it follows is looked at again in later rounds: nothing that some tree does
+/// goes unseen, with two actions and with more.
+#[test]
+fn survive_leaves_nothing_out_in_the_wilderness() {
+    for (actions, thresholds, depth, nodes) in [
+        (2, [8, 6], 2, 3),
+        (2, [10, 3], 2, 3),
+        (3, [6, 5], 2, 3),
+        (3, [9, 6], 2, 2),
+        (4, [6, 5], 2, 2),
+        (2, [4, 3], 3, 4),
+        (3, [4, 3], 3, 3),
+    ] {
+        for fatal in [3, 5, 8] {
+            let table = wilderness(fatal, actions, thresholds, depth, nodes);
+            check(&table).unwrap_or_else(|wrong| {
+                panic!("{fatal}, {actions}, {thresholds:?}, {depth}, {nodes}: {wrong}")
+            });
+        }
+    }
 }
