@@ -255,11 +255,13 @@ fn survive_leaves_nothing_out_in_the_wilderness() {
         (2, [4, 3], 3, 4),
         (3, [4, 3], 3, 3),
     ] {
-        for fatal in [3, 5, 8] {
+        for (fatal, initial) in [(3, vec![0]), (5, vec![0]), (8, vec![0]), (5, vec![1, 0])] {
             let table = wilderness(fatal, actions, thresholds, depth, nodes);
-            check(&table).unwrap_or_else(|wrong| {
-                panic!("{fatal}, {actions}, {thresholds:?}, {depth}, {nodes}: {wrong}")
-            });
+            let table = TableProblem { initial, ..table };
+            let case = format!("{fatal}, {actions}, {thresholds:?}, {depth}, {nodes}, {:?}", table.initial);
+            check(&table).unwrap_or_else(|wrong| panic!("{case}: {wrong}"));
+            let best = solve(&table, ComeBack::Clone, None).0.best;
+            assert_eq!(best.map(|best| (best.value, best.tree.size())), oracle::best(&table), "{case}");
         }
     }
 }
