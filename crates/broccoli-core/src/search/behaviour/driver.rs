@@ -3,96 +3,90 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use super::bounds::Store;
 use super::leaves::{MOST_ROOM, reserve};
-use super::walk::{Ask, MORE_LEAVES};
+use super::walk::{Ask, MORE_LEAVES, Walk};
 use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 
-/// A place to come back to.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    initial: u32,
-    steps: u64,
-    /// Whether there is a saved state, which ends here and starts where that of the place before ends. Without,
-    /// the way there is to act as the labels say.
-    is_saved: bool,
-    end: usize,
-}
-
-/// Places, and their saved states one after the other.
+/// Places to come back to: their saved states, one after the other. Where there is none, or an empty one, the way
+/// there is to act as the labels say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    places: Vec<Place>,
+    /// Per place, where its state ends.
+    ends: Vec<usize>,
     states: Vec<u8>,
 }
 
 impl Places {
-    /// A place without a saved state is added.
-    pub(super) fn push(&mut self, initial: u32, steps: u64) {
-        self.places.push(Place { initial, steps, is_saved: false, end: self.states.len() });
+    /// So many places without a saved state.
+    pub(super) fn unsaved(count: usize) -> Self {
+        Places { ends: vec![0; count], states: Vec::new() }
     }
 
     /// Adds all places of others behind these.
     pub(super) fn append(&mut self, others: &Places) {
         let offset = self.states.len();
         self.states.extend_from_slice(&others.states);
-        self.places.extend(others.places.iter().map(|place| Place { end: place.end + offset, ..*place }));
+        self.ends.extend(others.ends.iter().map(|end| end + offset));
     }
 
     /// What they take in memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Place>() * self.places.len() + self.states.len()
+        size_of::<usize>() * self.ends.len() + self.states.len()
     }
 
     fn clear(&mut self) {
-        self.places.clear();
+        self.ends.clear();
         self.states.clear();
     }
 
     /// Makes room for so many places, with states as long as those of others.
     fn make_room(&mut self, places: usize, others: &Places) {
         let places = places.min(MOST_ROOM);
-        reserve(&mut self.places, places);
-        reserve(&mut self.states, places.saturating_mul(others.states.len()) / others.places.len().max(1));
+        reserve(&mut self.ends, places);
+        reserve(&mut self.states, places.saturating_mul(others.states.len()) / others.ends.len().max(1));
     }
 
     /// Adds the present place of a system.
-    fn save(&mut self, instance: &mut Instance<'_>, initial: u32) -> Result<(), RunError> {
-        let is_saved = match instance.come_back() {
-            ComeBack::Replay => false,
-            ComeBack::Snapshot | ComeBack::Clone => {
-                instance.save(&mut self.states)?;
-                true
-            }
-        };
-        self.places.push(Place { initial, steps: instance.steps(), is_saved, end: self.states.len() });
+    fn save(&mut self, instance: &mut Instance<'_>) -> Result<(), RunError> {
+        match instance.come_back() {
+            ComeBack::Replay => {}
+            ComeBack::Snapshot | ComeBack::Clone => instance.save(&mut self.states)?,
+        }
+        self.ends.push(self.states.len());
         Ok(())
+    }
+
+    /// Adds a place that has no saved state.
+    fn push_unsaved(&mut self) {
+        self.ends.push(self.states.len());
     }
 
     /// Adds a place of others.
     pub(super) fn copy(&mut self, others: &Places, index: u32) {
         self.states.extend_from_slice(others.state(index));
-        self.places.push(Place { end: self.states.len(), ..others.places[index as usize] });
+        self.ends.push(self.states.len());
     }
 
     /// The saved state of a place; empty if there is none.
     #[inline]
     fn state(&self, index: u32) -> &[u8] {
-        &self.states[self.end_of_first(index as usize)..self.places[index as usize].end]
+        &self.states[self.end_of_first(index as usize)..self.ends[index as usize]]
     }
 
     /// Where the states of the first places end.
     #[inline]
     fn end_of_first(&self, count: usize) -> usize {
-        count.checked_sub(1).map_or(0, |last| self.places[last].end)
+        count.checked_sub(1).map_or(0, |last| self.ends[last])
     }
 
     /// Drops all but the first places.
     #[inline]
     fn keep_first(&mut self, keep: u32) {
         let keep = keep as usize;
-        if keep < self.places.len() {
+        if keep < self.ends.len() {
             self.states.truncate(self.end_of_first(keep));
-            self.places.truncate(keep);
+            self.ends.truncate(keep);
         }
     }
 }
@@ -118,7 +112,6 @@ pub(super) struct Driver<'p> {
     /// On the way to a place without a saved state: how many steps are left.
     left: Option<u64>,
     gate: Arc<Gate<'p>>,
-    initial: u32,
     marks: Places,
     /// The leaves of the last round, and of this one.
     old_leaves: Arc<Places>,
@@ -147,7 +140,6 @@ impl<'p> Driver<'p> {
             action: 0,
             left: None,
             gate,
-            initial: 0,
             marks: Places::default(),
             old_leaves: Arc::default(),
             leaves: Places::default(),
@@ -233,7 +225,7 @@ impl<'p> Driver<'p> {
 
     /// Keeps the present place, to be recalled; what all of these take in memory.
     pub(super) fn keep_place(&mut self) -> Result<usize, RunError> {
-        self.kept.save(&mut self.instance, self.initial)?;
+        self.kept.save(&mut self.instance)?;
         Ok(self.kept.bytes())
     }
 
@@ -242,34 +234,31 @@ impl<'p> Driver<'p> {
         self.instance.has_cache()
     }
 
-    /// Does what a walk asks. `label` gives the label of a cell.
+    /// Does what a walk asks.
     ///
     /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
-    #[inline]
-    pub(super) fn answer(
-        &mut self,
-        ask: &Ask,
-        label: impl Fn(&[u16]) -> Option<u16>,
-    ) -> Result<Answer, RunError> {
-        let (place, action) = match *ask {
+    #[inline(always)]
+    pub(super) fn answer<S: Store>(&mut self, walk: &Walk<S>) -> Result<Answer, RunError> {
+        let (place, action) = match *walk.ask() {
             Ask::Step { action, .. } => (None, action),
             Ask::Return { marks, action, .. } => (Some((&self.marks, marks)), action),
             Ask::Enter { leaf, action, .. } => (Some((&*self.old_leaves, leaf)), action),
             Ask::Recall { place, action, .. } => (Some((&self.kept, place)), action),
             Ask::Reset { marks, initial } => {
                 self.marks.keep_first(marks);
-                self.initial = initial;
                 self.traces += 1;
                 let verdict = self.instance.reset(initial as usize)?;
                 self.problem.cell(self.instance.observation(), &mut self.cell);
                 return Ok(Answer::Verdict(verdict));
             }
             Ask::Leave => {
-                self.leaves.save(&mut self.instance, self.initial)?;
+                self.leaves.save(&mut self.instance)?;
                 return Ok(Answer::Nothing);
             }
-            Ask::LeaveMark { marks, keep } => {
-                self.leaves.copy(&self.marks, marks);
+            Ask::LeaveMarks { marks, count, keep } => {
+                for mark in (marks..marks + count).rev() {
+                    self.leaves.copy(&self.marks, mark);
+                }
                 self.marks.keep_first(marks + u32::from(keep));
                 return Ok(Answer::Nothing);
             }
@@ -283,18 +272,18 @@ impl<'p> Driver<'p> {
                 return Ok(Answer::Nothing);
             }
             Ask::Wait => {
-                self.leaves.push(0, 0);
+                self.leaves.push_unsaved();
                 return Ok(Answer::Nothing);
             }
             Ask::Found { .. } | Ask::Done => return Ok(Answer::Nothing),
         };
         let action = usize::from(action);
         if let Some((places, index)) = place {
-            let place = places.places[index as usize];
-            self.initial = place.initial;
-            if place.is_saved {
-                self.instance.restore(places.state(index), place.initial as usize, place.steps)?;
-            } else if !self.follow(place.steps, label)? {
+            let state = places.state(index);
+            let (initial, steps) = walk.place_before_step();
+            if !state.is_empty() {
+                self.instance.restore(state, initial, steps)?;
+            } else if !self.follow(walk, initial, steps)? {
                 return Ok(Answer::Later);
             }
         }
@@ -303,7 +292,7 @@ impl<'p> Driver<'p> {
             self.action = action;
             return Ok(Answer::Later);
         }
-        self.set_marks(ask)?;
+        self.set_marks(walk.ask())?;
         let verdict = self.instance.step(action)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok(Answer::Verdict(verdict))
@@ -347,13 +336,13 @@ impl<'p> Driver<'p> {
     #[inline(always)]
     fn set_marks(&mut self, ask: &Ask) -> Result<(), RunError> {
         match *ask {
-            Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance, self.initial)?,
+            Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance)?,
             Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + u32::from(keep)),
             Ask::Recall { marks, .. } => self.marks.keep_first(marks),
             Ask::Enter { mark, .. } => {
                 self.marks.clear();
                 if mark {
-                    self.marks.save(&mut self.instance, self.initial)?;
+                    self.marks.save(&mut self.instance)?;
                 }
             }
             _ => {}
@@ -368,11 +357,11 @@ impl<'p> Driver<'p> {
         Ok(match ask {
             Ask::Step { mark, .. } => {
                 if mark {
-                    self.marks.save(&mut self.instance, self.initial)?;
+                    self.marks.save(&mut self.instance)?;
                 }
                 Ask::Leave
             }
-            Ask::Return { marks, keep, .. } => Ask::LeaveMark { marks, keep },
+            Ask::Return { marks, keep, .. } => Ask::LeaveMarks { marks, count: 1, keep },
             Ask::Enter { leaf, mark, .. } => {
                 self.marks.clear();
                 if mark {
@@ -395,14 +384,14 @@ impl<'p> Driver<'p> {
     }
 
     /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.
-    fn follow(&mut self, steps: u64, label: impl Fn(&[u16]) -> Option<u16>) -> Result<bool, RunError> {
+    fn follow<S: Store>(&mut self, walk: &Walk<S>, initial: usize, steps: u64) -> Result<bool, RunError> {
         if self.left.is_none() {
-            self.instance.reset(self.initial as usize)?;
+            self.instance.reset(initial)?;
             self.problem.cell(self.instance.observation(), &mut self.cell);
             self.left = Some(steps);
         }
         while self.left > Some(0) {
-            let action = usize::from(label(&self.cell).unwrap_or_default());
+            let action = usize::from(walk.label(&self.cell).unwrap_or_default());
             self.pass(action)?;
             if self.is_batched {
                 self.action = action;
@@ -429,8 +418,7 @@ mod tests {
     /// A saved state can be large: no more room is made for them than can be spared.
     #[test]
     fn room_is_made_for_few_large_states() {
-        let large = Place { initial: 0, steps: 1, is_saved: true, end: 1 << 20 };
-        let others = Places { places: vec![large], states: vec![0; 1 << 20] };
+        let others = Places { ends: vec![1 << 20], states: vec![0; 1 << 20] };
         let mut places = Places::default();
         places.make_room(1 << 30, &others);
         assert!(places.states.capacity() <= 32 << 20, "{} bytes", places.states.capacity());
@@ -440,10 +428,9 @@ mod tests {
     #[test]
     fn states_lie_one_behind_the_other() {
         let mut places = Places::default();
-        for (length, is_saved) in [(3, true), (0, false), (0, true), (5, true)] {
+        for length in [3, 0, 0, 5] {
             places.states.extend(vec![length; usize::from(length)]);
-            let end = places.states.len();
-            places.places.push(Place { initial: 0, steps: 0, is_saved, end });
+            places.ends.push(places.states.len());
         }
         let mut all = places.clone();
         all.append(&places);
@@ -456,8 +443,8 @@ mod tests {
         assert_eq!(lengths(&copies), [5, 0, 0, 3, 5, 0, 0, 3]);
         assert!(all.state(7).iter().all(|&byte| byte == 5));
         all.keep_first(5);
-        assert_eq!((all.places.len(), all.states.len(), all.state(4)), (5, 11, &[3, 3, 3][..]));
+        assert_eq!((all.ends.len(), all.states.len(), all.state(4)), (5, 11, &[3, 3, 3][..]));
         all.keep_first(0);
-        assert!(all.places.is_empty() && all.states.is_empty());
+        assert!(all.ends.is_empty() && all.states.is_empty());
     }
 }

@@ -27,11 +27,7 @@ impl Frontier {
 
     /// Leaves of which only the labels are known.
     pub(super) fn from_leaves(leaves: Leaves) -> Self {
-        let mut places = Places::default();
-        for index in 0..leaves.len() {
-            let leaf = leaves.leaf(index);
-            places.push(leaf.started.last().copied().unwrap_or(0), leaf.at.steps);
-        }
+        let places = Places::unsaved(leaves.len());
         Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
     }
 
@@ -100,26 +96,30 @@ const IN_BANDS: usize = 4;
 /// all that do not promise much. Within a band they are in order: neighbours have labels in common, which need
 /// not be set up again.
 fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
-    // The greatest key is the least here.
-    let mut numbers: Vec<(i64, u32)> = keys.map(|key| !key).zip(0..).collect();
+    // The greatest key is the least here. A key and its number are one word: there can be many.
+    let word = |(key, number): (i64, u32)| {
+        let key = key.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+        ((i64::from(i32::MAX) - key) as u64) << 32 | u64::from(number)
+    };
+    let mut words: Vec<u64> = keys.zip(0..).map(word).collect();
     let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
-    while end < numbers.len() {
+    while end < words.len() {
         starts.push(end);
         end += band;
-        band = if end > numbers.len() / IN_BANDS { numbers.len() } else { band + band / 2 + 1 };
+        band = if end > words.len() / IN_BANDS { words.len() } else { band + band / 2 + 1 };
     }
     // The last band is the largest: what is before it is a part of what there was, each time.
-    let mut band_of = vec![0u32; numbers.len()];
-    let mut rest = &mut numbers[..];
+    let mut band_of = vec![0u8; words.len()];
+    let mut rest = &mut words[..];
     for (band, &start) in starts.iter().enumerate().rev() {
         rest.select_nth_unstable(start);
         let (before, own) = rest.split_at_mut(start);
-        own.iter().for_each(|&(_, number)| band_of[number as usize] = band as u32);
+        own.iter().for_each(|&word| band_of[word as u32 as usize] = band as u8);
         rest = before;
     }
     let mut in_bands = vec![0; band_of.len()];
     for (number, band) in (0..).zip(band_of) {
-        let start = &mut starts[band as usize];
+        let start = &mut starts[usize::from(band)];
         in_bands[*start] = number;
         *start += 1;
     }

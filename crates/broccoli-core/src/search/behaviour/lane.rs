@@ -140,11 +140,10 @@ impl<'p, S: Store> Lane<'p, S> {
             self.walk.resume();
         }
         loop {
-            let walk = &self.walk;
-            match self.driver.answer(walk.ask(), |cell| walk.label(cell)) {
+            match self.driver.answer(&self.walk) {
                 Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
                 Ok(Answer::Later) => return Ok(Paused::Asked),
-                Ok(Answer::Nothing) => match *walk.ask() {
+                Ok(Answer::Nothing) => match *self.walk.ask() {
                     Ask::Found { value, size } => {
                         self.is_told = true;
                         return Ok(Paused::Found { value, size });
@@ -232,9 +231,9 @@ impl<'p, S: Store> Lane<'p, S> {
         }
         while matches!(
             self.walk.ask(),
-            Ask::Leave | Ask::LeaveMark { .. } | Ask::LeaveKept { .. } | Ask::Keep { .. } | Ask::Wait
+            Ask::Leave | Ask::LeaveMarks { .. } | Ask::LeaveKept { .. } | Ask::Keep { .. } | Ask::Wait
         ) {
-            self.driver.answer(self.walk.ask(), |_| None)?;
+            self.driver.answer(&self.walk)?;
             self.walk.resume();
         }
         self.next = Some(self.take_leaves());

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use super::tally::Measure;
 use super::{Ask, Frame, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::{Leaf, LeafLabel};
+use crate::search::behaviour::version_space::Cost;
 use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
@@ -91,7 +93,11 @@ impl<S: Store> Walk<S> {
                     Some(ask) => break Some(ask),
                     None => self.note_failure(),
                 },
-                (Some((false, _)), None) => break Some(Ask::LeaveMark { marks, keep }),
+                (Some((false, _)), None) if is_only && !keep => {
+                    let more = self.set_frames_aside(within);
+                    break Some(Ask::LeaveMarks { marks: marks - more, count: more + 1, keep });
+                }
+                (Some((false, _)), None) => break Some(Ask::LeaveMarks { marks, count: 1, keep }),
                 (Some((false, _)), Some(node)) => {
                     break Some(Ask::LeaveKept { marks, place: self.memory.place(node) });
                 }
@@ -99,6 +105,26 @@ impl<S: Store> Walk<S> {
         };
         self.cell = cell;
         ask
+    }
+
+    /// The last label has been set aside of a frame whose other one follows. Most labels follow: sets aside those
+    /// of the frames before for which the same holds, without going back to each. How many these were.
+    fn set_frames_aside(&mut self, within: Cost) -> u32 {
+        let mut count = 0;
+        while let (Measure::Fewest, Some(frame)) = (&self.measure, self.frames.last()) {
+            let &Frame { labelled, first, next, at, node } = frame;
+            let given = self.labels.given(labelled as usize);
+            let follows = given.implied_within.is_some_and(|nodes| within <= nodes);
+            let is_alike = at.trace == self.at.trace && node.is_none();
+            if !follows || !is_alike || self.label_from(next + 1, first).is_some() {
+                break;
+            }
+            self.leaves.push_shorter(labelled as usize, next, at.share);
+            self.frames.pop();
+            count += 1;
+        }
+        self.marks -= count;
+        count
     }
 
     fn drop_frame(&mut self) {

@@ -65,9 +65,9 @@ pub(super) enum Ask {
     Leave,
     /// The next leaf of the round has no place: its next trace is still to be started. [`Walk::resume`].
     Wait,
-    /// Keep one more than the first `marks` marks; remember the place of the last of these as the next leaf
-    /// of the round, drop it too unless `keep`; and [`Walk::resume`].
-    LeaveMark { marks: u32, keep: bool },
+    /// Keep `count` more than the first `marks` marks; remember the places of these as the next leaves of the
+    /// round, the last first; drop them too unless `keep`; and [`Walk::resume`].
+    LeaveMarks { marks: u32, count: u32, keep: bool },
     /// Keep the first `marks` marks; remember a place kept before as the next leaf of the round, and
     /// [`Walk::resume`].
     LeaveKept { marks: u32, place: u32 },
@@ -452,6 +452,11 @@ impl<S: Store> Walk<S> {
     /// What the leaves of this round take in memory.
     pub(super) fn leaf_bytes(&self) -> usize {
         self.leaves.bytes()
+    }
+
+    /// Where the step that is asked for starts: the initial state of the trace, and the steps before.
+    pub(super) fn place_before_step(&self) -> (usize, u64) {
+        (self.order[self.at.trace as usize] as usize, self.at.steps - 1)
     }
 
     /// The label of a cell, if it has one.

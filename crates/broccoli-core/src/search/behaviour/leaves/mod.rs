@@ -3,12 +3,14 @@
 //! The labels of all leaves form a tree in which a leaf's labels are the way from the root, so what
 //! leaves have in common is kept once, and a leaf can be gone on with in any order.
 
+mod check;
+
 use serde::{Deserialize, Serialize};
 
 use super::labels::append;
 use super::version_space::Cost;
 use super::walk::Position;
-use crate::problem::{Objective, Problem};
+use crate::problem::Objective;
 
 /// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
@@ -35,19 +37,41 @@ impl Leaf<'_> {
     }
 }
 
+/// What leaves that are set aside one after the other have in common.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Record {
-    at: Position,
-    label: Option<u16>,
-    /// How many labels it has, and the last one, or `NONE`.
-    labels: u32,
-    last: u32,
-    /// The label that the cell has instead in leaves before, or `NONE`. Not written down: it only saves work.
-    #[serde(skip, default = "none")]
-    instead: u32,
-    /// Where its initial states end, and their values; they start where those of the leaf before end.
+struct Group {
+    trace: u32,
+    worst: u64,
+    /// Where its initial states end, and their values; they start where those of the group before end.
     started: u32,
     values: u32,
+}
+
+/// A leaf. There can be one for each label of each behaviour, so it is small.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Record {
+    share: f64,
+    group: u32,
+    /// How many labels it has.
+    labels: u32,
+    end: End,
+}
+
+/// What its trace has reached.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum End {
+    /// The cell that other leaves give this label in the tree of labels. It is to be given another one instead.
+    Instead { of: u32, label: u16 },
+    /// A cell for which there is no such label, with this number.
+    Cell(u32),
+}
+
+/// The last label before a cell, or `NONE`; the steps until there; and the label that it is to be given.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Reached {
+    last: u32,
+    label: Option<u16>,
+    steps: u64,
 }
 
 /// A label in the tree of labels.
@@ -70,10 +94,6 @@ pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 const NOT_KNOWN: u16 = u16::MAX;
-
-fn none() -> u32 {
-    NONE
-}
 
 fn not_known() -> u16 {
     NOT_KNOWN
@@ -105,8 +125,9 @@ mod as_bits {
 pub(super) struct Leaves {
     dimensions: usize,
     records: Vec<Record>,
-    /// The cells that the leaves have reached.
+    reached: Vec<Reached>,
     cells: Vec<u16>,
+    groups: Vec<Group>,
     started: Vec<u32>,
     #[serde(with = "as_bits")]
     values: Vec<f64>,
@@ -145,7 +166,9 @@ impl Leaves {
 
     pub(super) fn clear(&mut self) {
         self.records.clear();
+        self.reached.clear();
         self.cells.clear();
+        self.groups.clear();
         self.started.clear();
         self.values.clear();
         self.labels.clear();
@@ -160,8 +183,8 @@ impl Leaves {
         let leaves = leaves.min(MOST_ROOM);
         let of = |count: usize| leaves.saturating_mul(count).div_ceil(others.len().max(1));
         reserve(&mut self.records, leaves);
-        reserve(&mut self.cells, leaves.saturating_mul(self.dimensions));
-        reserve(&mut self.started, of(others.started.len()));
+        reserve(&mut self.reached, of(others.reached.len()));
+        reserve(&mut self.cells, of(others.cells.len()));
         reserve(&mut self.labels, of(others.labels.len()));
         reserve(&mut self.label_cells, of(others.label_cells.len()));
     }
@@ -177,7 +200,9 @@ impl Leaves {
     /// About how much memory they take.
     pub(super) fn bytes(&self) -> usize {
         let cell = 2 * self.dimensions;
-        (size_of::<Record>() + cell) * self.records.len()
+        size_of::<Record>() * self.records.len()
+            + (size_of::<Reached>() + cell) * self.reached.len()
+            + size_of::<Group>() * self.groups.len()
             + (size_of::<Label>() + cell) * self.labels.len()
             + 4 * self.started.len()
             + 8 * self.values.len()
@@ -205,22 +230,63 @@ impl Leaves {
             append(&mut self.label_cells, cell);
         }
         self.shared = count;
+        let Leaf { at, cell, label, .. } = leaf;
         let instead = self.path.get(count).copied().filter(|&instead| {
-            leaf.label.is_some_and(|label| label != self.labels[instead as usize].label)
-                && self.label_cell(instead) == leaf.cell
+            let Label { label: other, steps, .. } = self.labels[instead as usize];
+            label.is_some_and(|label| label != other)
+                && steps == at.steps
+                && self.label_cell(instead) == cell
         });
-        append(&mut self.cells, leaf.cell);
-        self.started.extend_from_slice(leaf.started);
-        self.values.extend_from_slice(leaf.values);
-        self.records.push(Record {
-            at: leaf.at,
-            label: leaf.label,
-            labels: leaf.labels,
-            last: count.checked_sub(1).map_or(NONE, |last| self.path[last]),
-            instead: instead.unwrap_or(NONE),
-            started: self.started.len() as u32,
-            values: self.values.len() as u32,
-        });
+        let end = match (instead, label) {
+            (Some(of), Some(label)) => End::Instead { of, label },
+            _ => {
+                let last = count.checked_sub(1).map_or(NONE, |last| self.path[last]);
+                self.reached.push(Reached { last, label, steps: at.steps });
+                append(&mut self.cells, cell);
+                End::Cell(self.reached.len() as u32 - 1)
+            }
+        };
+        let group = self.group(&leaf);
+        self.records.push(Record { share: at.share, group, labels: leaf.labels, end });
+    }
+
+    /// Writes down a leaf that differs from the last one in this: it has only the first `count` of its labels,
+    /// and the next one is another.
+    #[inline]
+    pub(super) fn push_shorter(&mut self, count: usize, label: u16, share: f64) {
+        let (of, group) = (self.path[count], self.groups.len() as u32 - 1);
+        self.records.push(Record { share, group, labels: count as u32, end: End::Instead { of, label } });
+    }
+
+    /// The group of a leaf that is written down now.
+    fn group(&mut self, leaf: &Leaf<'_>) -> u32 {
+        let Position { trace, worst, .. } = leaf.at;
+        let last = self.groups.len().checked_sub(1).map(|last| (last, self.groups[last]));
+        match last {
+            Some((last, group))
+                if (group.trace, group.worst) == (trace, worst)
+                    && self.of_group(last) == (leaf.started, leaf.values) =>
+            {
+                last as u32
+            }
+            _ => {
+                self.started.extend_from_slice(leaf.started);
+                self.values.extend_from_slice(leaf.values);
+                let (started, values) = (self.started.len() as u32, self.values.len() as u32);
+                self.groups.push(Group { trace, worst, started, values });
+                self.groups.len() as u32 - 1
+            }
+        }
+    }
+
+    /// The initial states of a group, and their values.
+    fn of_group(&self, group: usize) -> (&[u32], &[f64]) {
+        let (start, first) = match group.checked_sub(1).map(|before| self.groups[before]) {
+            None => (0, 0),
+            Some(before) => (before.started as usize, before.values as usize),
+        };
+        let Group { started, values, .. } = self.groups[group];
+        (&self.started[start..started as usize], &self.values[first..values as usize])
     }
 
     /// Adds a leaf of others.
@@ -246,84 +312,41 @@ impl Leaves {
 
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
-        let (labels, started) = (self.labels.len() as u32, self.started.len() as u32);
-        let values = self.values.len() as u32;
+        let (labels, reached) = (self.labels.len() as u32, self.reached.len() as u32);
+        let (started, values) = (self.started.len() as u32, self.values.len() as u32);
+        let groups = self.groups.len() as u32;
         let moved = |index: u32| if index == NONE { NONE } else { index + labels };
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
         self.label_cells.extend_from_slice(&others.label_cells);
-        self.records.extend(others.records.iter().map(|&record| Record {
-            last: moved(record.last),
-            instead: moved(record.instead),
-            started: started + record.started,
-            values: values + record.values,
-            ..record
+        self.records.extend(others.records.iter().map(|&record| {
+            let end = match record.end {
+                End::Instead { of, label } => End::Instead { of: moved(of), label },
+                End::Cell(number) => End::Cell(number + reached),
+            };
+            Record { group: record.group + groups, end, ..record }
         }));
+        self.reached
+            .extend(others.reached.iter().map(|&reached| Reached { last: moved(reached.last), ..reached }));
         self.cells.extend_from_slice(&others.cells);
+        self.groups.extend(others.groups.iter().map(|&group| Group {
+            started: group.started + started,
+            values: group.values + values,
+            ..group
+        }));
         self.started.extend_from_slice(&others.started);
         self.values.extend_from_slice(&others.values);
         self.path.clear();
         self.shared = 0;
     }
 
-    /// Whether they can be leaves of this problem; for those that come from outside.
-    pub(super) fn are_of(&self, problem: &Problem) -> bool {
-        let dimensions = problem.dimensions();
-        let thresholds = || dimensions.iter().map(|dimension| dimension.thresholds.len());
-        let are_cells = |cells: &[u16], count: usize| {
-            Some(cells.len()) == count.checked_mul(dimensions.len())
-                && cells.iter().zip(thresholds().cycle()).all(|(&rank, most)| usize::from(rank) <= most)
-        };
-        let is_action = |label: u16| usize::from(label) < problem.actions().len();
-        let mut count = Vec::new();
-        let are_labels = self.labels.iter().enumerate().all(|(index, label)| {
-            let before =
-                if label.parent == NONE { Some(0) } else { count.get(label.parent as usize).copied() };
-            count.push(before.unwrap_or(0) + 1);
-            before.is_some() && count.len() == index + 1 && is_action(label.label)
-        });
-        let objective = problem.objective();
-        let (mut start, mut first) = (0, 0);
-        let are_records = self.records.iter().all(|record| {
-            let values = self.values.get(first..record.values as usize);
-            first = record.values as usize;
-            let is_worth = |values: &[f64]| match objective.is_plain() {
-                true => values.is_empty() && record.at.worst <= objective.horizon(),
-                false => {
-                    values.len() == record.at.trace as usize
-                        && values
-                            .iter()
-                            .chain([&f64::from_bits(record.at.worst)])
-                            .all(|value| !value.is_nan())
-                }
-            };
-            let labels = if record.last == NONE { Some(&0) } else { count.get(record.last as usize) };
-            let started = self.started.get(start..record.started as usize);
-            start = record.started as usize;
-            labels == Some(&record.labels)
-                && record.label.is_none_or(is_action)
-                && record.at.steps <= objective.horizon()
-                && values.is_some_and(is_worth)
-                && (0.0..=1.0).contains(&record.at.share)
-                && started.is_some_and(|started| {
-                    let are_states =
-                        started.iter().all(|&state| (state as usize) < problem.initial_states().len());
-                    // All that are complete, and the one that runs unless it is still to be started.
-                    let trace = record.at.trace as usize;
-                    let is_waiting = trace == started.len() && record.at.steps == 0;
-                    are_states && (is_waiting || trace + 1 == started.len())
-                })
-        });
-        self.dimensions == dimensions.len()
-            && are_cells(&self.label_cells, self.labels.len())
-            && are_cells(&self.cells, self.records.len())
-            && are_labels
-            && are_records
-    }
-
     /// Writes into `path` the labels of a leaf, in the order in which they were given, instead of those of
     /// another leaf; how many the two have in common.
     pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) -> usize {
-        let Record { labels, last: mut next, .. } = self.records[leaf];
+        let Record { labels, end, .. } = self.records[leaf];
+        let mut next = match end {
+            End::Instead { of, .. } => self.labels[of as usize].parent,
+            End::Cell(number) => self.reached[number as usize].last,
+        };
         let mut count = labels as usize;
         path.resize(count, NONE);
         while count > 0 && path[count - 1] != next {
@@ -336,7 +359,10 @@ impl Leaves {
 
     /// The label that the cell of a leaf has instead in other leaves, after the same labels, if it is known.
     pub(super) fn instead(&self, leaf: usize) -> Option<u32> {
-        Some(self.records[leaf].instead).filter(|&instead| instead != NONE)
+        match self.records[leaf].end {
+            End::Instead { of, .. } => Some(of),
+            End::Cell(_) => None,
+        }
     }
 
     fn label_cell(&self, label: u32) -> &[u16] {
@@ -354,21 +380,29 @@ impl Leaves {
     /// How likely it seems of each leaf that its trace goes on for long: it has gone on for long, and through few
     /// cells, as one that goes round and round does.
     pub(super) fn promises(&self) -> impl Iterator<Item = i64> {
-        self.records.iter().map(|record| record.at.steps as i64 - LABEL_PRICE * i64::from(record.labels))
+        let promise = |record: &Record| self.steps(record) as i64 - LABEL_PRICE * i64::from(record.labels);
+        self.records.iter().map(promise)
+    }
+
+    fn steps(&self, record: &Record) -> u64 {
+        match record.end {
+            End::Instead { of, .. } => self.labels[of as usize].steps,
+            End::Cell(number) => self.reached[number as usize].steps,
+        }
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
-        let before = leaf.checked_sub(1).map(|before| &self.records[before]);
-        let (start, first) =
-            before.map_or((0, 0), |before| (before.started as usize, before.values as usize));
         let record = &self.records[leaf];
-        Leaf {
-            at: record.at,
-            label: record.label,
-            labels: record.labels,
-            cell: &self.cells[leaf * self.dimensions..][..self.dimensions],
-            started: &self.started[start..record.started as usize],
-            values: &self.values[first..record.values as usize],
-        }
+        let Group { trace, worst, .. } = self.groups[record.group as usize];
+        let (started, values) = self.of_group(record.group as usize);
+        let (cell, label) = match record.end {
+            End::Instead { of, label } => (self.label_cell(of), Some(label)),
+            End::Cell(number) => {
+                let number = number as usize;
+                (&self.cells[number * self.dimensions..][..self.dimensions], self.reached[number].label)
+            }
+        };
+        let at = Position { trace, steps: self.steps(record), worst, share: record.share };
+        Leaf { at, labels: record.labels, cell, label, started, values }
     }
 }
