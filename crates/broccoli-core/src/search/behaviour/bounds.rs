@@ -72,6 +72,19 @@ pub(super) trait Store: Sized {
     where
         Self: 'p;
 
+    /// Whether there are two labels, and it tells [pairs of directions](Store::pairs_beyond).
+    const HAS_PAIRS: bool;
+
+    /// The pairs of directions in one of which a point is beyond the bounds of a label, with one more point if
+    /// there is one.
+    fn pairs_beyond(
+        &self,
+        bounds: &Self::Bounds,
+        label: usize,
+        more: Option<&Point<'_, Self>>,
+        point: &Point<'_, Self>,
+    ) -> u64;
+
     /// How far the store reaches, for [`Store::cut_back`].
     fn reach(&self) -> usize;
 
@@ -260,6 +273,20 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         Some(true)
     }
 
+    const HAS_PAIRS: bool = L == 2;
+
+    #[inline(always)]
+    fn pairs_beyond(
+        &self,
+        bounds: &Self::Bounds,
+        label: usize,
+        more: Option<&Point<'_, Self>>,
+        point: &Point<'_, Self>,
+    ) -> u64 {
+        let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
+        PAIRS_WITH[usize::from(point.corners.greater(own))]
+    }
+
     fn reach(&self) -> usize {
         0
     }
@@ -350,6 +377,12 @@ impl Store for Arena {
         _: impl Iterator<Item = Point<'p, Self>>,
     ) -> Option<bool> {
         None
+    }
+
+    const HAS_PAIRS: bool = false;
+
+    fn pairs_beyond(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>, _: &Point<'_, Self>) -> u64 {
+        u64::MAX
     }
 
     fn reach(&self) -> usize {

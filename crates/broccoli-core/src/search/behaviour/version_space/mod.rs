@@ -22,6 +22,7 @@ mod points;
 mod refine;
 mod split;
 mod stack;
+mod two;
 
 use self::points::Points;
 use self::split::Scratch;
@@ -38,7 +39,8 @@ struct Region<B> {
     bounds: B,
     /// The fewest predicate nodes that tell its points apart.
     cost: Cost,
-    /// Its entries, if it has been split; it is split only when it costs more than 1.
+    /// Its entries, if it has been split; it is split only when it costs more than 1. One that costs 2 and has
+    /// none may have no more, and this is where its [pairs](two::Pairs) are.
     first: u32,
     count: u32,
 }
@@ -47,6 +49,12 @@ impl<B> Region<B> {
     /// A region that needs no split.
     fn simple(bounds: B, cost: Cost) -> Self {
         Region { bounds, cost, first: 0, count: 0 }
+    }
+
+    /// Whether it is split by two predicates without entries.
+    #[inline(always)]
+    fn is_two(&self) -> bool {
+        self.count == 0 && self.cost == 2
     }
 
     #[inline(always)]
@@ -166,9 +174,10 @@ impl Budget {
 struct Level<B> {
     /// The region of all of them.
     root: Region<B>,
-    /// How far the store and the pairs reached before the last one was pushed.
+    /// How far each of these reached before the last one was pushed.
     store: usize,
     pairs: usize,
+    twos: usize,
 }
 
 /// What one more point has done to a region.
@@ -195,6 +204,8 @@ pub(super) struct VersionSpace<S: Store> {
     /// The entries of regions of depth 2, and of deeper ones by depth less 3.
     pairs: Stack<Pair<S::Bounds>>,
     entries: Vec<Stack<Entry<S::Bounds>>>,
+    /// Of regions that are split by two predicates.
+    twos: Stack<two::Pairs>,
     /// Scratch space of [`VersionSpace::split`], by depth.
     scratch: Vec<Scratch<S::Bounds>>,
 }
@@ -207,10 +218,11 @@ impl<S: Store> VersionSpace<S> {
         VersionSpace {
             budget: Budget { depth, nodes },
             points: Points::new(thresholds.len()),
-            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0 }],
+            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0, twos: 0 }],
             marks: Vec::new(),
             pairs: Stack::default(),
             entries: (3..depths).map(|_| Stack::default()).collect(),
+            twos: Stack::default(),
             scratch: (0..depths).map(|_| Scratch::default()).collect(),
             thresholds,
             store,
@@ -268,12 +280,12 @@ impl<S: Store> VersionSpace<S> {
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
     pub(super) fn push(&mut self, point: &Point<'_, S>) -> bool {
-        let (store, pairs) = (self.store.reach(), self.pairs.len());
+        let (store, pairs, twos) = (self.store.reach(), self.pairs.len(), self.twos.len());
         self.marks.extend(self.entries.iter().map(Stack::len));
         self.points.push(point);
         // The level is pushed in any case, so that one way back serves both.
         let mut levels = std::mem::take(&mut self.levels);
-        levels.push(Level { store, pairs, ..levels[levels.len() - 1] });
+        levels.push(Level { store, pairs, twos, ..levels[levels.len() - 1] });
         let root = &mut levels[self.len()].root;
         let change = self.add(root, self.budget, point, None);
         self.levels = levels;
@@ -294,9 +306,10 @@ impl<S: Store> VersionSpace<S> {
         if count >= self.len() {
             return;
         }
-        let Level { store, pairs, .. } = self.levels[count + 1];
+        let Level { store, pairs, twos, .. } = self.levels[count + 1];
         self.store.cut_back(store);
         self.pairs.truncate(pairs);
+        self.twos.truncate(twos);
         let start = count * self.entries.len();
         for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start..]) {
             entries.truncate(mark);

@@ -13,6 +13,9 @@ impl<S: Store> VersionSpace<S> {
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
     ) -> Option<bool> {
+        if region.is_two() {
+            return Some(self.two_fit(region, budget, point, way));
+        }
         if region.count == 0 {
             return match self.store.cost_with(&region.bounds, point) {
                 Some(cost) => Some(budget.covers(cost)),
@@ -96,6 +99,9 @@ impl<S: Store> VersionSpace<S> {
                 2 => self.refine_pairs(region, budget.nodes, point),
                 _ => self.refine(region, budget, point, way),
             };
+        }
+        if region.is_two() {
+            return self.add_to_two(region, budget, point, way);
         }
         if self.store.is_inside(&region.bounds, point) {
             return if region.cost <= budget.nodes { Change::Nothing } else { Change::Impossible };

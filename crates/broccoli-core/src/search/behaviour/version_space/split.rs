@@ -72,6 +72,9 @@ impl<S: Store> VersionSpace<S> {
         if budget.depth < 2 || budget.nodes < 2 {
             return Change::Impossible;
         }
+        if budget.nodes == 2 && S::HAS_PAIRS {
+            return self.split_by_two(region, way);
+        }
         let last = self.points.point(self.points.len() - 1);
         if budget.nodes == 2 && self.two_suffice(&region.bounds, &last, way) == Some(false) {
             return Change::Impossible;
