@@ -412,3 +412,60 @@ fn the_answer_fails_when_run_again() {
         assert_eq!(failure.best, whole.best);
     }
 }
+
+/// A car whose every step takes a while, so that whoever waits for others has to wait; the one that fails does
+/// so at its step with this number.
+struct SlowCar {
+    car: Box<dyn System>,
+    left: Option<u64>,
+    panics: bool,
+}
+
+impl System for SlowCar {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.car.reset(initial, observation)
+    }
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        match &mut self.left {
+            None => std::thread::sleep(std::time::Duration::from_micros(20)),
+            Some(0) if self.panics => panic!("out of fuel"),
+            Some(0) => return Err(SystemError::new("out of fuel")),
+            Some(left) => *left -= 1,
+        }
+        self.car.step(action, observation)
+    }
+    fn come_back(&self) -> ComeBack {
+        self.car.come_back()
+    }
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        self.car.save(state)
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        self.car.restore(state)
+    }
+}
+
+/// The thread that asks for a search makes two systems: that of its own walk, and then that of the scout. When
+/// the latter fails while others are at work, the search ends with that failure, and it does end.
+#[test]
+fn a_failing_scout_ends_the_search() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    for (step, panics) in (0..40).flat_map(|step| [(step, false), (step, true)]) {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let problem = problem.clone();
+        std::thread::spawn(move || {
+            let (asker, made) = (std::thread::current().id(), AtomicU64::new(0));
+            let factory = || {
+                let is_scout = std::thread::current().id() == asker && made.fetch_add(1, Relaxed) == 1;
+                let car = MOUNTAIN_CAR.make()?;
+                Ok(Box::new(SlowCar { car, left: is_scout.then_some(step), panics }) as Box<dyn System>)
+            };
+            let search = Search::new(&problem, &factory).threads(NonZeroUsize::MIN.saturating_add(1));
+            let ended = search.threads_after(3).run();
+            sender.send(ended.map(|_| ()).map_err(|failure| failure.error.to_string()))
+        });
+        let ended = receiver.recv_timeout(std::time::Duration::from_secs(60)).expect("it ends");
+        let message = ended.expect_err("the scout is needed");
+        assert!(message.contains("out of fuel"), "{message}");
+    }
+}

@@ -113,6 +113,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         }
         let mut worker = makings.worker::<S>(0)?;
         let ended = std::thread::scope(|scope| {
+            let _dismissal = Dismissal(&crew);
             let has_several = problem.initial_states().len() > 1;
             let first = match problem.objective() {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
@@ -137,7 +138,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 transitions_before: saved.map(|saved| saved.transitions.clone()).unwrap_or_default(),
             };
             let ended = passes.search(&mut worker, left);
-            crew.dismiss();
             passes.report();
             ended
         });
@@ -450,6 +450,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         if share == 0 || is_found {
             return Ok(()); // the main walk is in its last round and knows better
         }
+        if self.crew.is_suspended() {
+            return Ok(()); // the search may have failed
+        }
         if self.makings.rows().is_some() {
             return Ok(()); // many lanes side by side find good solutions early themselves
         }
@@ -460,10 +463,14 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             let (objective, gap) = (self.problem.objective(), self.progress.gap());
             self.scout = Some(Scout::new(lane, dimensions, objective, gap, self.crew));
         }
-        match &mut self.scout {
-            Some(scout) => scout.advance(share, most, self.crew),
-            None => Ok(()),
+        let Some(scout) = &mut self.scout else { return Ok(()) };
+        let advanced = scout.advance(share, most, self.crew);
+        if advanced.is_err() {
+            // A lane whose system has failed is not gone on with.
+            self.scouted = self.scouted + scout.counts();
+            self.scout = None;
         }
+        advanced
     }
 
     /// Tells the observer what there is to tell.
@@ -479,6 +486,15 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 self.progress.tell_improved(value, u64::from(size), &tree);
             }
         }
+    }
+}
+
+/// Sends the workers home in any case: the search waits for them even if it panics.
+struct Dismissal<'e>(&'e Crew);
+
+impl Drop for Dismissal<'_> {
+    fn drop(&mut self) {
+        self.0.dismiss();
     }
 }
 

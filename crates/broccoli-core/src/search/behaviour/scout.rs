@@ -1,5 +1,7 @@
 //! The scout: walks the small sizes one after the other, for good solutions early.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::bounds::Store;
 use super::crew::{Crew, Found, elsewhere};
 use super::frontier::Frontier;
@@ -35,7 +37,9 @@ impl<'p, S: Store> Scout<'p, S> {
     /// Goes on until it has asked for so many transitions in all, or has walked all sizes below `most`.
     pub(super) fn advance(&mut self, transitions: u64, most: Cost, crew: &Crew) -> Result<(), RunError> {
         while self.nodes < most && self.lane.transitions() < transitions && self.lane.stopped().is_none() {
-            match self.lane.advance(transitions - self.lane.transitions())? {
+            let left = transitions - self.lane.transitions();
+            let advanced = catch_unwind(AssertUnwindSafe(|| self.lane.advance(left)));
+            match advanced.unwrap_or_else(|panic| Err(self.lane.panicked(&*panic)))? {
                 Paused::Slice => {}
                 Paused::Asked => break,
                 Paused::Found { value, size } => {
