@@ -1,6 +1,6 @@
 //! Whether leaves that come from outside, from a checkpoint or a subproblem, can be those of a problem.
 
-use super::{End, Group, Leaves, NONE, Reached, Record};
+use super::{End, Group, Leaves, NO_LABEL, NONE, Reached, Record};
 use crate::problem::Problem;
 
 impl Leaves {
@@ -37,10 +37,10 @@ impl Leaves {
                 (depth(other.parent), other.steps)
             }
             End::Cell(number) => {
-                let Some(&Reached { last, label, steps }) = self.reached.get(number as usize) else {
+                let Some(&Reached { last, label, steps, .. }) = self.reached.get(number as usize) else {
                     return false;
                 };
-                if label.is_some_and(|label| !is_action(label, problem)) {
+                if label != NO_LABEL && !is_action(label, problem) {
                     return false;
                 }
                 (depth(last), steps)

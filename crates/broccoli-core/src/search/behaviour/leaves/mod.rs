@@ -18,6 +18,8 @@ pub(super) struct Leaf<'a> {
     pub(super) at: Position,
     /// How many labels it has.
     pub(super) labels: u32,
+    /// How many predicates these take, if that is known.
+    pub(super) cost: Option<Cost>,
     /// The cell that its trace has reached, and the label that this is to be given, if it is to be.
     pub(super) cell: &'a [u16],
     pub(super) label: Option<u16>,
@@ -66,11 +68,15 @@ enum End {
     Cell(u32),
 }
 
-/// The last label before a cell, or `NONE`; the steps until there; and the label that it is to be given.
+/// The last label before a cell, or `NONE`; the label that it is to be given, or `NO_LABEL`; and the steps until
+/// there.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Reached {
     last: u32,
-    label: Option<u16>,
+    label: u16,
+    /// The predicates that the labels take, or `NOT_KNOWN`. Not written down, as what follows is not.
+    #[serde(skip, default = "not_known")]
+    cost: u16,
     steps: u64,
 }
 
@@ -94,9 +100,19 @@ pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
 
 const NONE: u32 = u32::MAX;
 const NOT_KNOWN: u16 = u16::MAX;
+const NO_LABEL: u16 = u16::MAX;
 
 fn not_known() -> u16 {
     NOT_KNOWN
+}
+
+/// A number of predicates, if it is known and not too large.
+fn number_or_not_known(nodes: Option<Cost>) -> u16 {
+    nodes.and_then(|nodes| u16::try_from(nodes).ok()).unwrap_or(NOT_KNOWN)
+}
+
+fn known(nodes: u16) -> Option<Cost> {
+    (nodes != NOT_KNOWN).then_some(Cost::from(nodes))
 }
 
 /// For how many leaves room is made beforehand, at most; and in bytes, for any part of them.
@@ -154,9 +170,8 @@ impl Leaves {
         let mut leaves = Leaves::new(dimensions);
         let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
         let cell = &vec![0; dimensions];
-        leaves.push(Leaf { at, labels: 0, cell, label: None, started: &[], values: &[] }, |_| {
-            (&[], 0, None, 0)
-        });
+        let leaf = Leaf { at, labels: 0, cost: Some(0), cell, label: None, started: &[], values: &[] };
+        leaves.push(leaf, |_| (&[], 0, None, 0));
         leaves
     }
 
@@ -224,13 +239,12 @@ impl Leaves {
             let (cell, label, implied_within, steps) = label(index);
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
-            let implied_within =
-                implied_within.map_or(NOT_KNOWN, |nodes| nodes.min(Cost::from(NOT_KNOWN)) as u16);
+            let implied_within = number_or_not_known(implied_within);
             self.labels.push(Label { parent, label, implied_within, steps });
             append(&mut self.label_cells, cell);
         }
         self.shared = count;
-        let Leaf { at, cell, label, .. } = leaf;
+        let Leaf { at, cost, cell, label, .. } = leaf;
         let instead = self.path.get(count).copied().filter(|&instead| {
             let Label { label: other, steps, .. } = self.labels[instead as usize];
             label.is_some_and(|label| label != other)
@@ -241,7 +255,8 @@ impl Leaves {
             (Some(of), Some(label)) => End::Instead { of, label },
             _ => {
                 let last = count.checked_sub(1).map_or(NONE, |last| self.path[last]);
-                self.reached.push(Reached { last, label, steps: at.steps });
+                let (label, cost) = (label.unwrap_or(NO_LABEL), number_or_not_known(cost));
+                self.reached.push(Reached { last, label, cost, steps: at.steps });
                 append(&mut self.cells, cell);
                 End::Cell(self.reached.len() as u32 - 1)
             }
@@ -373,8 +388,7 @@ impl Leaves {
     pub(super) fn label(&self, label: u32) -> LeafLabel<'_> {
         let Label { label: given, implied_within, steps, .. } = self.labels[label as usize];
         let cell = self.label_cell(label);
-        let implied_within = (implied_within != NOT_KNOWN).then_some(Cost::from(implied_within));
-        (cell, given, implied_within, steps)
+        (cell, given, known(implied_within), steps)
     }
 
     /// How likely it seems of each leaf that its trace goes on for long: it has gone on for long, and through few
@@ -395,14 +409,16 @@ impl Leaves {
         let record = &self.records[leaf];
         let Group { trace, worst, .. } = self.groups[record.group as usize];
         let (started, values) = self.of_group(record.group as usize);
-        let (cell, label) = match record.end {
-            End::Instead { of, label } => (self.label_cell(of), Some(label)),
+        let (cell, label, cost) = match record.end {
+            End::Instead { of, label } => (self.label_cell(of), Some(label), None),
             End::Cell(number) => {
                 let number = number as usize;
-                (&self.cells[number * self.dimensions..][..self.dimensions], self.reached[number].label)
+                let Reached { label, cost, .. } = self.reached[number];
+                let cell = &self.cells[number * self.dimensions..][..self.dimensions];
+                (cell, Some(label).filter(|&label| label != NO_LABEL), known(cost))
             }
         };
         let at = Position { trace, steps: self.steps(record), worst, share: record.share };
-        Leaf { at, labels: record.labels, cell, label, started, values }
+        Leaf { at, labels: record.labels, cost, cell, label, started, values }
     }
 }

@@ -34,7 +34,7 @@ impl<S: Store> Walk<S> {
 
     #[inline]
     pub(super) fn is_allowed(&self, allowance: Option<Cost>) -> bool {
-        allowance.is_some_and(|most| self.space.cost() <= most)
+        allowance.is_some_and(|most| self.cost <= most)
     }
 
     /// The allowance for one more step of the present trace, if the behaviour is within it.
@@ -46,7 +46,7 @@ impl<S: Store> Walk<S> {
             Measure::Fewest => self.allowance(self.at.worst),
             Measure::Tally(_) => self.best_with_step().and_then(|best| self.allowance(best)),
         };
-        allowance.filter(|&most| self.space.cost() <= most)
+        allowance.filter(|&most| self.cost <= most)
     }
 
     /// In a running trace: the next step, forced or chosen.
@@ -115,12 +115,10 @@ impl<S: Store> Walk<S> {
     /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
     /// it; if plainly no other is, the version space need not be told.
     fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, u16) {
+        self.tell_space();
         let within = most.min(self.job.round.nodes);
         let mut point = Point::new(cell, 0);
-        // If no other label is possible the last one is, and need not be looked at.
-        let last = self.actions - 1;
-        let mut first = self.open_label(&mut point, 0..last, within).unwrap_or(last);
-        let mut next = self.open_label(&mut point, first + 1..self.actions, within);
+        let (mut first, mut next) = self.open_labels(&mut point, within);
         if next.is_none() && within == self.space.nodes() {
             self.note_label(cell, slot, first, Some(within));
         } else {
@@ -145,6 +143,27 @@ impl<S: Store> Walk<S> {
             self.marks += 1;
         }
         (next.is_some(), first)
+    }
+
+    /// The first two labels of a point that are not plainly impossible, if there are two.
+    #[inline]
+    fn open_labels(&mut self, point: &mut Point<'_, S>, within: Cost) -> (u16, Option<u16>) {
+        // If no other label is possible the last one looked at is, and there is no need to.
+        if self.actions == 2 {
+            point.label = self.unlikely;
+            if self.space.refutes(point, within) {
+                return (1 - point.label, None);
+            }
+            point.label = 1 - point.label;
+            if self.space.refutes(point, within) {
+                self.unlikely = point.label;
+                return (1 - point.label, None);
+            }
+            return (0, Some(1));
+        }
+        let last = self.actions - 1;
+        let first = self.open_label(point, 0..last, within).unwrap_or(last);
+        (first, self.open_label(point, first + 1..self.actions, within))
     }
 
     /// The first of some labels of a point that is not plainly impossible.
@@ -195,6 +214,7 @@ impl<S: Store> Walk<S> {
             self.space.pop();
             return false;
         }
+        self.cost = self.space.cost();
         self.note_label(point.cell, slot, point.label, None);
         true
     }
@@ -204,9 +224,10 @@ impl<S: Store> Walk<S> {
     fn note_label(&mut self, cell: &[u16], slot: Slot, label: u16, implied_within: Option<Cost>) {
         self.counts.realisable += 1;
         self.set_label(cell, slot, label, implied_within, self.at.steps);
+        self.told = self.labels.len();
     }
 
-    /// The same for a label that is not counted.
+    /// The same for a label that is not counted, and that the version space may still have to be told.
     pub(super) fn set_label(
         &mut self,
         cell: &[u16],
@@ -215,11 +236,14 @@ impl<S: Store> Walk<S> {
         implied_within: Option<Cost>,
         steps: u64,
     ) {
-        let points = self.space.len() - usize::from(implied_within.is_none());
+        let points = match self.labels.len().checked_sub(1).map(|last| self.labels.given(last)) {
+            Some(last) => last.points + u32::from(last.implied_within.is_none()),
+            None => 0,
+        };
         if let Some(recorder) = &mut self.recorder {
             recorder.label(self.labels.len(), label);
         }
-        self.labels.push(cell, Given { label, implied_within, points: points as u32, steps, slot });
+        self.labels.push(cell, Given { label, implied_within, points, steps, slot });
     }
 
     /// The number by which the last step is counted. Only `reach` asks how many steps were made up to some number.
@@ -243,13 +267,13 @@ impl<S: Store> Walk<S> {
                     Measure::Fewest => Some(self.at.worst),
                     Measure::Tally(_) => self.best_with_step(),
                 };
-                best == Some(value) && self.space.cost() >= size
+                best == Some(value) && self.cost >= size
             }
             _ => false,
         };
         self.at.steps += 1;
         if self.job.is_counted {
-            self.transitions.count(self.counted_step(), self.space.cost());
+            self.transitions.count(self.counted_step(), self.cost);
         }
         self.canonical += u64::from(self.is_canonical);
     }

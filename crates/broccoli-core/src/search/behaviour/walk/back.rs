@@ -138,6 +138,8 @@ impl<S: Store> Walk<S> {
         if count < self.labels.len() {
             self.space.pop_to(self.labels.given(count).points as usize);
             self.labels.cut_back(count);
+            self.told = self.told.min(count);
+            self.cost = self.space.cost();
         }
         self.leaves.share_at_most(count);
     }
@@ -169,7 +171,8 @@ impl<S: Store> Walk<S> {
             let Given { label, implied_within, steps, .. } = *labels.given(index);
             (labels.cell(index), label, implied_within, steps)
         };
-        let leaf = Leaf { at: self.at, labels: labels.len() as u32, cell, label, started, values };
+        let (at, cost) = (self.at, Some(self.cost));
+        let leaf = Leaf { at, labels: labels.len() as u32, cost, cell, label, started, values };
         self.leaves.push(leaf, label_of);
     }
 
@@ -193,7 +196,11 @@ impl<S: Store> Walk<S> {
                 self.label_again(label, leaves.label(label));
             }
             let leaf = leaves.leaf(index as usize);
-            let Leaf { at, cell, label, started, values, .. } = leaf;
+            let Leaf { at, cost, cell, label, started, values, .. } = leaf;
+            match cost {
+                Some(cost) if label.is_none() => self.cost = cost,
+                _ => self.tell_space(),
+            }
             self.forget_values(0);
             self.at = at;
             for (place, initial) in started.iter().enumerate() {
@@ -241,17 +248,38 @@ impl<S: Store> Walk<S> {
 
     /// Gives a cell the label that it had in an earlier round, with this index.
     fn label_again(&mut self, index: u32, (cell, label, implied_within, steps): LeafLabel<'_>) {
-        let (point, nodes) = (Point::new(cell, label), self.space.nodes());
+        let nodes = self.space.nodes();
         let implied_within = match implied_within {
-            Some(within) if within < nodes => self.still_follows(index, &point).then_some(nodes),
+            Some(within) if within < nodes => {
+                self.tell_space();
+                self.still_follows(index, &Point::new(cell, label)).then_some(nodes)
+            }
             implied_within => implied_within,
         };
-        if implied_within.is_none() {
-            let is_pushed = self.space.push(&point);
-            debug_assert!(is_pushed, "what was realisable is so again");
-        }
         let slot = self.labels.find(cell).0;
         self.set_label(cell, slot, label, implied_within, steps);
+    }
+
+    /// Tells the version space of the labels that it has not been told of. Many leaves come to no new cell, and
+    /// then nobody asks.
+    #[inline(always)]
+    pub(super) fn tell_space(&mut self) {
+        if self.told < self.labels.len() {
+            self.tell_space_of_labels();
+        }
+    }
+
+    #[inline(never)]
+    fn tell_space_of_labels(&mut self) {
+        for index in self.told..self.labels.len() {
+            let given = self.labels.given(index);
+            if given.implied_within.is_none() {
+                let is_pushed = self.space.push(&Point::new(self.labels.cell(index), given.label));
+                debug_assert!(is_pushed, "what was realisable is so again");
+            }
+        }
+        self.told = self.labels.len();
+        self.cost = self.space.cost();
     }
 
     /// Whether a label that followed from those before when fewer predicates were allowed does so now. That is

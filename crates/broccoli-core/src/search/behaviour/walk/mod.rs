@@ -160,6 +160,12 @@ pub(super) struct Walk<S: Store> {
     is_suspended: bool,
     space: VersionSpace<S>,
     labels: Labels,
+    /// How many of them the version space has been told of: those of a leaf only when it is asked.
+    told: usize,
+    /// The fewest predicates that a tree with these labels needs.
+    cost: Cost,
+    /// Of two labels, the one that was impossible last.
+    unlikely: u16,
     frames: Vec<Frame>,
     /// How many of them have a mark.
     marks: u32,
@@ -215,6 +221,9 @@ impl<S: Store> Walk<S> {
             ask: Ask::Done,
             is_suspended: false,
             labels: Labels::new(&thresholds, is_one_of_many),
+            told: 0,
+            cost: 0,
+            unlikely: 0,
             leaves: Leaves::new(thresholds.len()),
             old_leaves: Arc::new(Leaves::new(thresholds.len())),
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
@@ -328,7 +337,7 @@ impl<S: Store> Walk<S> {
     /// without one, in that of the last frame gone back to.
     pub(super) fn retract(&mut self, cell: Option<&[u16]>) {
         if self.job.is_counted {
-            self.transitions.take_back(self.counted_step(), self.space.cost());
+            self.transitions.take_back(self.counted_step(), self.cost);
         }
         // The incumbent may have changed since.
         self.canonical -= u64::from(self.is_canonical);
@@ -440,7 +449,7 @@ impl<S: Store> Walk<S> {
         let labels = self.labels.len();
         let first = (0..labels).find(|&index| match index + 1 {
             next if next < labels => cost_before(next) >= size,
-            _ => self.space.cost() >= size,
+            _ => self.cost >= size,
         });
         match first {
             _ if size == 0 => self.at.steps,

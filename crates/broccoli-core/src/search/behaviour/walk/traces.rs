@@ -58,7 +58,8 @@ impl<S: Store> Walk<S> {
             if self.at.trace as usize == self.order.len() {
                 self.note_end(End::Complete);
                 self.end(self.at.share);
-                let size = self.space.cost();
+                self.tell_space();
+                let size = self.cost;
                 self.incumbent = Some(Incumbent { value, size, is_weak: false });
                 return Some(Ask::Found { value, size });
             }
