@@ -61,16 +61,8 @@ pub(super) trait Store: Sized {
     /// dimension, so that one predicate tells them apart; else `None`.
     fn cost_without_split(&self, bounds: &Self::Bounds) -> Option<Cost>;
 
-    /// Whether two predicates tell the points of a region apart, one more included, if that is quickly told. For
-    /// the points before one predicate has to do. `region` gives them.
-    fn two_suffice<'p>(
-        &self,
-        bounds: &Self::Bounds,
-        point: &Point<'_, Self>,
-        region: impl Iterator<Item = Point<'p, Self>>,
-    ) -> Option<bool>
-    where
-        Self: 'p;
+    /// The only label present other than this one, if there is one and [`Store::pairs_beyond`] tells something.
+    fn only_other(&self, bounds: &Self::Bounds, label: u16) -> Option<usize>;
 
     /// Whether there are two labels, and it tells [pairs of directions](Store::pairs_beyond).
     const HAS_PAIRS: bool;
@@ -242,35 +234,10 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         cost_of(bounds.iter().copied().filter(|corners| !corners.is_zero()), are_disjoint)
     }
 
-    /// The first of two predicates has points of one label only on one side. If that is the label A of the new
-    /// point, then the new point is there, too: else it would have to be outside the bounds of the other label B,
-    /// and could as well be there. What is left are points that one predicate tells apart. If that is B, then the
-    /// second predicate tells all of A from what is left of B: each point of B is outside the bounds of A in the
-    /// direction of one of the two.
     #[inline(always)]
-    fn two_suffice<'p>(
-        &self,
-        bounds: &Self::Bounds,
-        point: &Point<'_, Self>,
-        region: impl Iterator<Item = Point<'p, Self>>,
-    ) -> Option<bool> {
-        let is_other = |&label: &usize| label != usize::from(point.label) && !bounds[label].is_zero();
-        let mut others = (0..L).filter(is_other);
-        let (Some(other), None) = (others.next(), others.next()) else { return None };
-        if point.corners.greater(bounds[other]) != 0 {
-            return Some(true);
-        }
-        let own = bounds[usize::from(point.label)].max(point.corners);
-        let mut pairs = u64::MAX;
-        for point in region {
-            if usize::from(point.label) == other {
-                pairs &= PAIRS_WITH[usize::from(point.corners.greater(own))];
-                if pairs == 0 {
-                    return Some(false);
-                }
-            }
-        }
-        Some(true)
+    fn only_other(&self, bounds: &Self::Bounds, label: u16) -> Option<usize> {
+        let mut others = (0..L).filter(|&other| other != usize::from(label) && !bounds[other].is_zero());
+        others.next().filter(|_| others.next().is_none())
     }
 
     const HAS_PAIRS: bool = L == 2;
@@ -370,12 +337,7 @@ impl Store for Arena {
         cost_of(all.chunks_exact(self.dimensions).filter(|ranges| is_present(ranges)), are_apart)
     }
 
-    fn two_suffice<'p>(
-        &self,
-        _: &u32,
-        _: &Point<'_, Self>,
-        _: impl Iterator<Item = Point<'p, Self>>,
-    ) -> Option<bool> {
+    fn only_other(&self, _: &u32, _: u16) -> Option<usize> {
         None
     }
 

@@ -247,9 +247,7 @@ impl Leaves {
         let Leaf { at, cost, cell, label, .. } = leaf;
         let instead = self.path.get(count).copied().filter(|&instead| {
             let Label { label: other, steps, .. } = self.labels[instead as usize];
-            label.is_some_and(|label| label != other)
-                && steps == at.steps
-                && self.label_cell(instead) == cell
+            label.is_some_and(|label| label != other) && steps == at.steps && self.label_cell(instead) == cell
         });
         let end = match (instead, label) {
             (Some(of), Some(label)) => End::Instead { of, label },

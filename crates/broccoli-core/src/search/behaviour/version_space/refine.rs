@@ -30,19 +30,6 @@ impl<S: Store> VersionSpace<S> {
         self.entries_fit(region, budget, point, way)
     }
 
-    /// Whether two predicates tell the points of a region apart that needs no split without one more point, if
-    /// that is quickly told.
-    #[inline(never)]
-    pub(super) fn two_suffice(
-        &self,
-        bounds: &S::Bounds,
-        point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
-    ) -> Option<bool> {
-        let points = self.points.iter().map(|(_, point)| point);
-        self.store.two_suffice(bounds, point, points.filter(|point| Way::leads_to(way, point.cell)))
-    }
-
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
     fn entries_fit(
         &self,

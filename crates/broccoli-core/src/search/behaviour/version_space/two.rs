@@ -13,12 +13,26 @@ use crate::search::behaviour::bounds::{Point, Store};
 pub(super) type Pairs = [u64; 2];
 
 impl<S: Store> VersionSpace<S> {
-    /// Splits a region, one that costs more than 1, by two predicates.
-    pub(super) fn split_by_two(
-        &mut self,
-        region: &mut Region<S::Bounds>,
+    /// Whether two predicates tell the points of a region apart that needs no split without one more point, if
+    /// that is quickly told.
+    ///
+    /// If the new point is beyond the bounds of the other label in some direction, a predicate there has on one
+    /// side the new point and no point of the other label. What is left one predicate tells apart. If it is not,
+    /// the other label cannot be X.
+    #[inline(never)]
+    pub(super) fn two_suffice(
+        &self,
+        bounds: &S::Bounds,
+        point: &Point<'_, S>,
         way: Option<&Way<'_>>,
-    ) -> Change {
+    ) -> Option<bool> {
+        let other = self.store.only_other(bounds, point.label)?;
+        let is_beyond = self.store.pairs_beyond(bounds, other, None, point) != 0;
+        Some(is_beyond || self.pairs_beyond(u64::MAX, bounds, point.label, Some(point), way) != 0)
+    }
+
+    /// Splits a region, one that costs more than 1, by two predicates.
+    pub(super) fn split_by_two(&mut self, region: &mut Region<S::Bounds>, way: Option<&Way<'_>>) -> Change {
         let pairs = [0, 1].map(|label| self.pairs_beyond(u64::MAX, &region.bounds, label, None, way));
         self.become_two(region, pairs)
     }
