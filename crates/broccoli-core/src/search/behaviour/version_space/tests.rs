@@ -72,6 +72,36 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    /// Labels that two or three predicates tell apart, but for a few: with labels at random, hardly any points fit
+    /// within so few predicates.
+    #[test]
+    fn agrees_where_few_predicates_do(
+        depth in 2..=4u32,
+        nodes in 2..=4u32,
+        predicates in any::<[(usize, u16, bool); 3]>(),
+        moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..12u8, 0..48u8), 0..48),
+    ) {
+        let limits = (depth, nodes.min((1 << depth) - 1));
+        let labelled = |dimensions: usize| -> Vec<([u16; 4], u16, u8)> {
+            let is = |cell: &[u16; 4], (dimension, threshold, is_above): (usize, u16, bool)| {
+                (cell[dimension % dimensions] > threshold % 7) == is_above
+            };
+            let [a, b, c] = predicates;
+            let label = |cell: &[u16; 4]| is(cell, a) && is(cell, b) || limits.1 > 2 && is(cell, c);
+            moves.iter().map(|&(cell, noise, back)| (cell, u16::from(label(&cell) ^ (noise == 0)), back)).collect()
+        };
+        check::<Inline<1, 2>>(1, 2, limits, &labelled(1))?;
+        check::<Inline<2, 2>>(2, 2, limits, &labelled(2))?;
+        check::<Inline<3, 2>>(3, 2, limits, &labelled(3))?;
+        check::<Inline<4, 2>>(4, 2, limits, &labelled(4))?;
+        check::<Inline<2, 3>>(2, 3, limits, &labelled(2))?;
+        check::<Arena>(2, 2, limits, &labelled(2))?;
+    }
+}
+
 /// Thousands of thresholds cost no more than the points that tell them apart.
 #[test]
 fn thousands_of_thresholds_take_little_memory() {
