@@ -9,7 +9,7 @@ use super::bounds::Store;
 use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
 use super::frontier::Frontier;
 use super::lane::Counts;
-use super::realise::{Labelled, smallest_tree};
+use super::realise::{Labelled, first_tree};
 use super::saved::{Saved, SavedPart};
 use super::scout::Scout;
 use super::transitions::Transitions;
@@ -530,7 +530,8 @@ fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitio
 
 /// The smallest tree that realises a behaviour, of the size that the version space has found.
 fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
-    let tree = smallest_tree(problem, behaviour, problem.limits().depth(), u64::from(size));
-    debug_assert_eq!(tree.as_ref().map(Tree::size), Some(u64::from(size)));
-    tree.unwrap_or(Tree::Leaf(0))
+    let labels: Vec<&Labelled> = behaviour.iter().collect();
+    let tree = first_tree(problem, &labels, problem.limits().depth(), u64::from(size));
+    debug_assert_eq!(tree.size(), u64::from(size));
+    tree
 }

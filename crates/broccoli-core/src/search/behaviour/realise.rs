@@ -16,12 +16,24 @@ pub(super) struct Labelled {
     pub(super) label: u16,
 }
 
-/// The smallest tree within `depth` and `nodes` that agrees with all labels; among equals the first
-/// in the canonical order. Without any label it is the first action.
-pub(super) fn smallest_tree(problem: &Problem, labels: &[Labelled], depth: u32, nodes: u64) -> Option<Tree> {
-    let all: Vec<&Labelled> = labels.iter().collect();
-    let least = least_nodes(&all, depth, nodes)?;
-    Some(first_tree(problem, &all, depth, least))
+/// The first tree in the canonical order of exactly `nodes` predicates that agrees with the labels. It is known
+/// to exist, and none is smaller. Without any label it is the first action.
+pub(super) fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -> Tree {
+    if nodes > 0 {
+        for dimension in 0..labels[0].cell.len() {
+            let ks = splits(labels, dimension);
+            for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
+                let (yes, no) = partition(labels, dimension, k);
+                let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
+                let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
+                let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(k)];
+                let yes = first_tree(problem, &yes, depth - 1, first);
+                let no = first_tree(problem, &no, depth - 1, second);
+                return Tree::node(dimension, threshold, yes, no);
+            }
+        }
+    }
+    Tree::Leaf(labels.first().map_or(0, |labelled| usize::from(labelled.label)))
 }
 
 /// The fewest predicate nodes, at most `nodes`, of a tree that agrees with the labels.
@@ -64,26 +76,6 @@ fn first_possible(labels: &[&Labelled], dimension: usize, ks: &[u16], depth: u32
         let (yes, _) = partition(labels, dimension, k);
         least_nodes(&yes, depth - 1, nodes - 1).is_none()
     })
-}
-
-/// The first tree in the canonical order of exactly `nodes` predicates, which is known to exist and to
-/// be the smallest.
-fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -> Tree {
-    if nodes > 0 {
-        for dimension in 0..labels[0].cell.len() {
-            let ks = splits(labels, dimension);
-            for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
-                let (yes, no) = partition(labels, dimension, k);
-                let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
-                let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
-                let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(k)];
-                let yes = first_tree(problem, &yes, depth - 1, first);
-                let no = first_tree(problem, &no, depth - 1, second);
-                return Tree::node(dimension, threshold, yes, no);
-            }
-        }
-    }
-    Tree::Leaf(labels.first().map_or(0, |labelled| usize::from(labelled.label)))
 }
 
 /// Visits every tree of exactly `nodes` predicates that agrees with the labels, in canonical order, until
