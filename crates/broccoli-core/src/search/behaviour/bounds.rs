@@ -77,6 +77,10 @@ pub(super) trait Store: Sized {
         point: &Point<'_, Self>,
     ) -> u64;
 
+    /// The pairs of directions in both of which some point of another label is beyond the bounds of this one, with
+    /// one more point if there is one.
+    fn pairs_across(&self, bounds: &Self::Bounds, label: usize, more: Option<&Point<'_, Self>>) -> u64;
+
     /// How far the store reaches, for [`Store::cut_back`].
     fn reach(&self) -> usize;
 
@@ -254,6 +258,14 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         PAIRS_WITH[usize::from(point.corners.greater(own))]
     }
 
+    #[inline(always)]
+    fn pairs_across(&self, bounds: &Self::Bounds, label: usize, more: Option<&Point<'_, Self>>) -> u64 {
+        let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
+        let others = (0..L).filter(|&other| other != label).map(|other| bounds[other]);
+        let directions = others.fold(Lanes::zero(), Lanes::max).greater(own);
+        !PAIRS_WITH[usize::from(!directions)]
+    }
+
     fn reach(&self) -> usize {
         0
     }
@@ -344,6 +356,10 @@ impl Store for Arena {
     const HAS_PAIRS: bool = false;
 
     fn pairs_beyond(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>, _: &Point<'_, Self>) -> u64 {
+        u64::MAX
+    }
+
+    fn pairs_across(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>) -> u64 {
         u64::MAX
     }
 

@@ -44,9 +44,9 @@ impl<S: Store> Points<S> {
 
     /// All points with their indices.
     #[inline(always)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, Point<'_, S>)> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, Point<'_, S>)> {
         let points = self.cells.chunks_exact(self.dimensions).zip(&self.labels).zip(&self.corners);
-        (0..).zip(points.map(|((cell, &label), &corners)| Point { cell, label, corners }))
+        (0..self.len() as u32).zip(points.map(|((cell, &label), &corners)| Point { cell, label, corners }))
     }
 
     /// The rank of a point in one dimension.

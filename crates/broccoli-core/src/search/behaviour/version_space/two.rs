@@ -112,8 +112,12 @@ impl<S: Store> VersionSpace<S> {
         more: Option<&Point<'_, S>>,
         way: Option<&Way<'_>>,
     ) -> u64 {
-        for index in (0..self.points.len()).rev() {
-            let point = self.points.point(index);
+        // If there were only one direction left, one predicate would do.
+        pairs &= self.store.pairs_across(bounds, usize::from(label), more);
+        if pairs == 0 {
+            return 0;
+        }
+        for (_, point) in self.points.iter().rev() {
             if point.label != label && Way::leads_to(way, point.cell) {
                 pairs &= self.store.pairs_beyond(bounds, usize::from(label), more, &point);
                 if pairs == 0 {
