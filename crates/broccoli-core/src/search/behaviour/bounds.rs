@@ -36,6 +36,9 @@ pub(super) trait Store: Sized {
     /// The bounds of no point.
     fn empty(&self) -> Self::Bounds;
 
+    /// Whether they are those of no point.
+    fn are_empty(&self, bounds: &Self::Bounds) -> bool;
+
     /// Bounds to be [widened](Store::widen).
     fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds;
 
@@ -177,6 +180,11 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
     }
 
     #[inline(always)]
+    fn are_empty(&self, bounds: &Self::Bounds) -> bool {
+        bounds.iter().all(|corners| corners.is_zero())
+    }
+
+    #[inline(always)]
     fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds {
         *bounds
     }
@@ -294,6 +302,11 @@ impl Store for Arena {
 
     fn empty(&self) -> u32 {
         0
+    }
+
+    fn are_empty(&self, &bounds: &u32) -> bool {
+        let all = &self.ranges[bounds as usize..][..self.stride];
+        !all.chunks_exact(self.dimensions).any(is_present)
     }
 
     fn copy(&mut self, &bounds: &u32) -> u32 {

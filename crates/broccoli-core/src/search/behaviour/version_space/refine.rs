@@ -39,9 +39,15 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
     ) -> Option<bool> {
         let mut is_unknown = false;
+        let mut is_whole_known = false;
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
             let (side, is_cut) = entry.group.side(point.cell);
             let mut fits = |side: usize| {
+                let is_whole = self.store.are_empty(&entry.sides[1 - side].bounds);
+                if is_whole && is_whole_known {
+                    return false;
+                }
+                is_whole_known |= is_whole;
                 let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return false };
                 // No point is between the predicates of the group.
                 let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
@@ -123,13 +129,14 @@ impl<S: Store> VersionSpace<S> {
         let mut end = first;
         let mut is_changed = false;
         let mut least = Cost::MAX;
+        let mut whole = None;
         for index in region.entries() {
             let group = entries.item(index).group;
             let (side, is_cut) = group.side(point.cell);
             if is_cut {
                 let entry = entries.copy(index, end);
                 entry.group = group.cut(point.cell)[1];
-                if self.add_to_entry(entry, 0, budget, point, way) != Change::Impossible {
+                if self.add_to_entry(entry, 0, budget, point, way, &mut whole) != Change::Impossible {
                     least = least.min(entry.cost());
                     end += 1;
                 }
@@ -138,7 +145,7 @@ impl<S: Store> VersionSpace<S> {
             if is_cut {
                 entry.group = group.cut(point.cell)[0];
             }
-            let change = self.add_to_entry(entry, side, budget, point, way);
+            let change = self.add_to_entry(entry, side, budget, point, way, &mut whole);
             is_changed |= is_cut || change != Change::Nothing;
             if change != Change::Impossible {
                 least = least.min(entry.cost());
@@ -152,7 +159,8 @@ impl<S: Store> VersionSpace<S> {
         if is_changed { region.become_split(first, end - first, least) } else { Change::Nothing }
     }
 
-    /// Adds one more point to one side of an entry.
+    /// Adds one more point to one side of an entry. All entries that have all points of their region on one side
+    /// have the same points there: what became of them is worked out once.
     #[inline(always)]
     fn add_to_entry(
         &mut self,
@@ -161,10 +169,20 @@ impl<S: Store> VersionSpace<S> {
         budget: Budget,
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
+        whole: &mut Option<(Change, Region<S::Bounds>)>,
     ) -> Change {
+        let is_whole = self.store.are_empty(&entry.sides[1 - side].bounds);
+        if is_whole && let Some((change, region)) = *whole {
+            entry.sides[side] = region;
+            return change;
+        }
         let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return Change::Impossible };
         let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
-        self.add(&mut entry.sides[side], budget, point, Some(&way))
+        let change = self.add(&mut entry.sides[side], budget, point, Some(&way));
+        if is_whole {
+            *whole = Some((change, entry.sides[side]));
+        }
+        change
     }
 
     /// [`VersionSpace::refine`] for a region of depth 2.

@@ -84,13 +84,14 @@ impl<S: Store> VersionSpace<S> {
         let mut scratch = std::mem::take(&mut self.scratch[depth]);
         self.find_members(way, &mut scratch);
         let mut cost = Cost::MAX;
+        let mut whole = None;
         for dimension in 0..self.thresholds.len() {
             for side in [0, 1] {
                 // At depth 2 neither side may need a split.
                 let near = &scratch.near[dimension][side];
                 if depth > 2 || self.store.cost_without_split(near).is_some() {
                     self.find_gaps(dimension, side, depth == 2, &mut scratch);
-                    cost = cost.min(self.enter(dimension, side, way, &scratch, budget));
+                    cost = cost.min(self.enter(dimension, side, way, &scratch, budget, &mut whole));
                 }
             }
         }
@@ -161,7 +162,7 @@ impl<S: Store> VersionSpace<S> {
     }
 
     /// Makes the entries of the gaps, as far as they are possible; the least of their costs. The given side
-    /// has the last point.
+    /// has the last point. Where it has all points, it is the same for all entries, and is worked out once.
     fn enter(
         &mut self,
         dimension: usize,
@@ -169,6 +170,7 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
         scratch: &Scratch<S::Bounds>,
         budget: Budget,
+        whole: &mut Option<(Change, Region<S::Bounds>)>,
     ) -> Cost {
         let mut least = Cost::MAX;
         // The other side has the fewest points where this one has the most.
@@ -193,9 +195,18 @@ impl<S: Store> VersionSpace<S> {
             if gap.cost.is_none() {
                 let Some(budget) = budget.side(1 + simple[1]) else { continue };
                 let way = Way { dimension: group.dimension, k: group.low, side, before: way };
-                if self.split(&mut sides[side], budget, Some(&way)) == Change::Impossible {
+                let is_whole = gap.taken == scratch.far.len();
+                let (change, region) = match *whole {
+                    Some(known) if is_whole => known,
+                    _ => (self.split(&mut sides[side], budget, Some(&way)), sides[side]),
+                };
+                if is_whole {
+                    *whole = Some((change, region));
+                }
+                if change == Change::Impossible {
                     continue;
                 }
+                sides[side] = region;
             }
             let costs = [sides[0].cost, sides[1].cost];
             least = least.min(1 + costs[0] + costs[1]);
