@@ -469,3 +469,28 @@ fn a_failing_scout_ends_the_search() {
         assert!(message.contains("out of fuel"), "{message}");
     }
 }
+
+/// A factory that panics is no worse than one that fails: when it is asked for the first system, and when it is
+/// asked for that of the scout or of another thread.
+#[test]
+fn a_factory_that_panics_ends_the_search() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    for (panics_at, engine) in [
+        (0, Engine::Exhaustive),
+        (0, Engine::Backtracking { pruning: true }),
+        (0, Engine::Behaviour),
+        (1, Engine::Behaviour),
+        (2, Engine::Behaviour),
+    ] {
+        let made = AtomicU64::new(0);
+        let factory = || {
+            assert!(made.fetch_add(1, Relaxed) != panics_at, "out of cars");
+            MOUNTAIN_CAR.make()
+        };
+        let search = Search::new(&problem, &factory).engine(engine).threads_after(3);
+        let ended = search.threads(NonZeroUsize::MIN.saturating_add(1)).run();
+        let failure = ended.expect_err("there are too few cars");
+        assert!(matches!(failure.error, RunError::Start(_)), "{failure}");
+        assert!(failure.to_string().contains("out of cars"), "{failure}");
+    }
+}

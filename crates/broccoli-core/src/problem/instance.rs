@@ -145,7 +145,7 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the factory fails.
     pub fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        Ok(Instance::of(problem, factory.make().map_err(RunError::Start)?))
+        Ok(Instance::of(problem, started(|| factory.make())?))
     }
 
     /// One row of a table as the system.
@@ -456,6 +456,13 @@ const LARGEST_REWARD: f64 = 1e150;
 fn bounds_of_rewards(objective: Objective) -> Option<(f64, f64)> {
     let Objective::Return(Return { low, high, .. }) = objective else { return None };
     Some((low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)))
+}
+
+/// Makes a system; if that panics, it is an error like any other.
+pub(crate) fn started<T>(make: impl FnOnce() -> Result<T, SystemError>) -> Result<T, RunError> {
+    let made = catch_unwind(AssertUnwindSafe(make));
+    let made = made.unwrap_or_else(|panic| Err(SystemError::new(format!("it panicked: {}", words(&*panic)))));
+    made.map_err(RunError::Start)
 }
 
 /// What somebody said who panicked.

@@ -17,7 +17,7 @@ use super::lane::{Counts, Lane, Paused};
 use super::transitions::Transitions;
 use crate::problem::{
     BatchError, Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Table, Verdict,
-    append_words, words,
+    append_words, started, words,
 };
 
 /// How many batches are made between two looks at everything else.
@@ -88,7 +88,7 @@ impl<'p, S: Store> Batch<'p, S> {
         number: usize,
         most: usize,
     ) -> Result<Self, RunError> {
-        let table = Table::new(factory.make_batch().map_err(RunError::Start)?);
+        let table = Table::new(started(|| factory.make_batch())?);
         let (seats, rows) = (Vec::new(), Rows::default());
         Ok(Batch {
             problem,
