@@ -43,7 +43,7 @@ impl<S: Store> VersionSpace<S> {
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
             let (side, is_cut) = entry.group.side(point.cell);
             let mut fits = |side: usize| {
-                let is_whole = self.store.are_empty(&entry.sides[1 - side].bounds);
+                let is_whole = self.is_whole(entry, side);
                 if is_whole && is_whole_known {
                     return false;
                 }
@@ -159,6 +159,13 @@ impl<S: Store> VersionSpace<S> {
         if is_changed { region.become_split(first, end - first, least) } else { Change::Nothing }
     }
 
+    /// Whether an entry has all points of its region on one side.
+    #[inline(always)]
+    fn is_whole(&self, entry: &Entry<S::Bounds>, side: usize) -> bool {
+        let other = &entry.sides[1 - side];
+        other.cost == 0 && self.store.are_empty(&other.bounds)
+    }
+
     /// Adds one more point to one side of an entry. All entries that have all points of their region on one side
     /// have the same points there: what became of them is worked out once.
     #[inline(always)]
@@ -171,7 +178,7 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
         whole: &mut Option<(Change, Region<S::Bounds>)>,
     ) -> Change {
-        let is_whole = self.store.are_empty(&entry.sides[1 - side].bounds);
+        let is_whole = self.is_whole(entry, side);
         if is_whole && let Some((change, region)) = *whole {
             entry.sides[side] = region;
             return change;
