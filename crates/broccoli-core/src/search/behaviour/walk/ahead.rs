@@ -228,6 +228,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// The same for a label that is not counted, and that the version space may still have to be told.
+    #[inline(always)]
     pub(super) fn set_label(
         &mut self,
         cell: &[u16],
