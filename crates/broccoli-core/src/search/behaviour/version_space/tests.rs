@@ -52,7 +52,7 @@ fn check<S: Store>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_the_plain_recursion(
@@ -73,7 +73,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     /// Labels that two or three predicates tell apart, but for a few: with labels at random, hardly any points fit
     /// within so few predicates.
