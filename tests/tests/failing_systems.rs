@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use broccoli_core::problem::{
     ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
@@ -316,6 +317,8 @@ struct FailingCar {
     steps: Arc<AtomicU64>,
     fails_at: u64,
     panics: bool,
+    /// What a step takes at least.
+    pause: Duration,
 }
 
 impl System for FailingCar {
@@ -327,6 +330,7 @@ impl System for FailingCar {
             assert!(!self.panics, "out of petrol");
             return Err(SystemError::new("out of petrol"));
         }
+        std::thread::sleep(self.pause);
         self.car.step(action, observation)
     }
     fn come_back(&self) -> ComeBack {
@@ -364,7 +368,8 @@ fn one_worker_fails() {
         let steps = Arc::new(AtomicU64::new(0));
         let factory = || {
             let (car, steps) = (MOUNTAIN_CAR.make()?, Arc::clone(&steps));
-            Ok(Box::new(FailingCar { car, steps, fails_at, panics }) as Box<dyn System>)
+            Ok(Box::new(FailingCar { car, steps, fails_at, panics, pause: Duration::ZERO })
+                as Box<dyn System>)
         };
         let threads = NonZeroUsize::new(threads).expect("at least one");
         let (mut last, mut best) = (Last::default(), None);
@@ -397,7 +402,8 @@ fn the_answer_fails_when_run_again() {
         let steps = Arc::new(AtomicU64::new(0));
         let factory = || {
             let (car, steps) = (MOUNTAIN_CAR.make()?, Arc::clone(&steps));
-            Ok(Box::new(FailingCar { car, steps, fails_at, panics }) as Box<dyn System>)
+            Ok(Box::new(FailingCar { car, steps, fails_at, panics, pause: Duration::ZERO })
+                as Box<dyn System>)
         };
         Search::new(&problem, &factory).run()
     };
@@ -413,60 +419,31 @@ fn the_answer_fails_when_run_again() {
     }
 }
 
-/// A car whose every step takes a while, so that whoever waits for others has to wait; the one that fails does
-/// so at its step with this number.
-struct SlowCar {
-    car: Box<dyn System>,
-    left: Option<u64>,
-    panics: bool,
-}
-
-impl System for SlowCar {
-    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.car.reset(initial, observation)
-    }
-    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        match &mut self.left {
-            None => std::thread::sleep(std::time::Duration::from_micros(20)),
-            Some(0) if self.panics => panic!("out of fuel"),
-            Some(0) => return Err(SystemError::new("out of fuel")),
-            Some(left) => *left -= 1,
-        }
-        self.car.step(action, observation)
-    }
-    fn come_back(&self) -> ComeBack {
-        self.car.come_back()
-    }
-    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
-        self.car.save(state)
-    }
-    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
-        self.car.restore(state)
-    }
-}
-
 /// The thread that asks for a search makes two systems: that of its own walk, and then that of the scout. When
 /// the latter fails while others are at work, the search ends with that failure, and it does end.
 #[test]
 fn a_failing_scout_ends_the_search() {
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
-    for (step, panics) in (0..40).flat_map(|step| [(step, false), (step, true)]) {
+    for (step, panics) in (1..=40).flat_map(|step| [(step, false), (step, true)]) {
         let (sender, receiver) = std::sync::mpsc::channel();
         let problem = problem.clone();
         std::thread::spawn(move || {
             let (asker, made) = (std::thread::current().id(), AtomicU64::new(0));
             let factory = || {
                 let is_scout = std::thread::current().id() == asker && made.fetch_add(1, Relaxed) == 1;
-                let car = MOUNTAIN_CAR.make()?;
-                Ok(Box::new(SlowCar { car, left: is_scout.then_some(step), panics }) as Box<dyn System>)
+                // The others are slow, so that they are still at work.
+                let (fails_at, pause) = if is_scout { (step, 0) } else { (u64::MAX, 20) };
+                let (car, steps, pause) =
+                    (MOUNTAIN_CAR.make()?, Arc::default(), Duration::from_micros(pause));
+                Ok(Box::new(FailingCar { car, steps, fails_at, panics, pause }) as Box<dyn System>)
             };
             let search = Search::new(&problem, &factory).threads(NonZeroUsize::MIN.saturating_add(1));
             let ended = search.threads_after(3).run();
             sender.send(ended.map(|_| ()).map_err(|failure| failure.error.to_string()))
         });
-        let ended = receiver.recv_timeout(std::time::Duration::from_secs(60)).expect("it ends");
+        let ended = receiver.recv_timeout(Duration::from_secs(60)).expect("it ends");
         let message = ended.expect_err("the scout is needed");
-        assert!(message.contains("out of fuel"), "{message}");
+        assert!(message.contains("out of petrol"), "{message}");
     }
 }
 
@@ -492,5 +469,51 @@ fn a_factory_that_panics_ends_the_search() {
         let failure = ended.expect_err("there are too few cars");
         assert!(matches!(failure.error, RunError::Start(_)), "{failure}");
         assert!(failure.to_string().contains("out of cars"), "{failure}");
+    }
+}
+
+/// A lamp that shows the last action. What it does next depends on nothing else, so it has no state to save.
+struct Lamp(ComeBack);
+
+impl System for Lamp {
+    fn reset(&mut self, _: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        observation[0] = 2.0;
+        Ok(Verdict::Running.into())
+    }
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        observation[0] = action as f64;
+        Ok(if action == 1 { Verdict::Violated } else { Verdict::Running }.into())
+    }
+    fn come_back(&self) -> ComeBack {
+        self.0
+    }
+    fn save(&mut self, _: &mut Vec<u8>) -> Result<(), SystemError> {
+        Ok(())
+    }
+    fn restore(&mut self, _: &[u8]) -> Result<(), SystemError> {
+        Ok(())
+    }
+}
+
+/// A state of no bytes is a state, too: the answer is the same however the search comes back to it.
+#[test]
+fn systems_without_state_are_no_exception() {
+    for objective in [Objective::reach(9), Objective::survive(9)] {
+        let problem = Problem::builder()
+            .dimension("lamp", Thresholds::list([1.0, 2.0]).expect("a list"))
+            .action("off", 0.0)
+            .action("on", 1.0)
+            .initials([[0.0]].map(InitialState::from))
+            .objective(objective)
+            .depth(2)
+            .build()
+            .expect("a problem");
+        let answers = [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay].map(|come_back| {
+            let factory = move || Ok(Box::new(Lamp(come_back)) as Box<dyn System>);
+            let outcome = Search::new(&problem, &factory).run().expect("no fault");
+            (outcome.best, outcome.statistics.queries)
+        });
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+        assert_eq!(answers[0].0.is_some(), objective == Objective::survive(9));
     }
 }

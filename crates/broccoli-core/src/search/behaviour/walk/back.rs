@@ -119,6 +119,7 @@ impl<S: Store> Walk<S> {
             if !follows || !is_alike || self.label_from(next + 1, first).is_some() {
                 break;
             }
+            debug_assert_eq!((at.steps, at.worst), (given.steps, self.at.worst));
             self.leaves.push_shorter(labelled as usize, next, at.share);
             self.frames.pop();
             count += 1;
