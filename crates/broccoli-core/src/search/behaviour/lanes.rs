@@ -7,8 +7,8 @@
 mod of_machine {
     use std::arch::x86_64::{
         __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
-        _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32,
-        _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_subs_epu16,
+        _mm_or_si128, _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32,
+        _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_sub_epi16, _mm_subs_epu16,
     };
 
     #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,11 @@ mod of_machine {
         #[inline(always)]
         pub(crate) fn zero() -> Self {
             Lanes(of_sse2!(_mm_setzero_si128()))
+        }
+
+        #[inline(always)]
+        pub(crate) fn greatest() -> Self {
+            Lanes(of_sse2!(_mm_set1_epi16(-1)))
         }
 
         /// Whether all are equal to those of another.
@@ -91,13 +96,32 @@ mod of_machine {
             Lanes(of_sse2!(_mm_and_si128(self.0, other.0)))
         }
 
+        /// Of each two the lesser one.
+        #[inline(always)]
+        pub(crate) fn min(self, other: Self) -> Self {
+            Lanes(of_sse2!(_mm_sub_epi16(self.0, _mm_subs_epu16(self.0, other.0))))
+        }
+
+        /// A number in one place, and the greatest there is in all others.
+        #[inline(always)]
+        pub(crate) fn only(place: u16, number: u16) -> Self {
+            let places = Lanes::new([0, 1, 2, 3, 4, 5, 6, 7]).0;
+            Lanes(of_sse2!({
+                let is_other = _mm_cmpeq_epi16(
+                    _mm_cmpeq_epi16(places, _mm_set1_epi16(place.cast_signed())),
+                    _mm_setzero_si128(),
+                );
+                _mm_or_si128(is_other, _mm_set1_epi16(number.cast_signed()))
+            }))
+        }
+
         /// Whether the first four and the last four of another, and the last four and the first four, all add
         /// up to the greatest number there is or more.
         #[inline(always)]
         pub(crate) fn all_reach_across(self, other: Self) -> bool {
             const SWAP: i32 = 0b01_00_11_10;
             let sums = of_sse2!(_mm_adds_epu16(self.0, _mm_shuffle_epi32::<SWAP>(other.0)));
-            Lanes(sums).equal(Lanes(of_sse2!(_mm_set1_epi16(-1))))
+            Lanes(sums).equal(Lanes::greatest())
         }
     }
 }
@@ -117,6 +141,11 @@ mod of_arrays {
         #[inline(always)]
         pub(crate) fn zero() -> Self {
             Lanes([0; 8])
+        }
+
+        #[inline(always)]
+        pub(crate) fn greatest() -> Self {
+            Lanes([u16::MAX; 8])
         }
 
         #[inline(always)]
@@ -160,6 +189,18 @@ mod of_arrays {
             Lanes(std::array::from_fn(|i| self.0[i] & other.0[i]))
         }
 
+        /// Of each two the lesser one.
+        #[inline(always)]
+        pub(crate) fn min(self, other: Self) -> Self {
+            Lanes(std::array::from_fn(|i| self.0[i].min(other.0[i])))
+        }
+
+        /// A number in one place, and the greatest there is in all others.
+        #[inline(always)]
+        pub(crate) fn only(place: u16, number: u16) -> Self {
+            Lanes(std::array::from_fn(|i| if i == usize::from(place) { number } else { u16::MAX }))
+        }
+
         /// Whether the first four and the last four of another, and the last four and the first four, all add
         /// up to the greatest number there is or more.
         #[inline(always)]
@@ -188,16 +229,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn machine_and_arrays_agree(a in numbers(), b in numbers()) {
+        fn machine_and_arrays_agree(a in numbers(), b in numbers(), place in 0..8u16) {
             let (own, other) = (Lanes::new(a), Lanes::new(b));
             let (plain, plain_other) = (of_arrays::Lanes::new(a), of_arrays::Lanes::new(b));
             prop_assert_eq!(own.is_zero(), plain.is_zero());
             prop_assert_eq!(own.are_within(other), plain.are_within(plain_other));
             prop_assert_eq!(own.all_reach_across(other), plain.all_reach_across(plain_other));
             prop_assert_eq!(numbers_of(own.max(other)), plain.max(plain_other).0);
+            prop_assert_eq!(numbers_of(own.min(other)), plain.min(plain_other).0);
             prop_assert_eq!(numbers_of(own.at_most(other)), plain.at_most(plain_other).0);
             prop_assert_eq!(own.greater(other), plain.greater(plain_other));
             prop_assert_eq!(numbers_of(own.and(other)), plain.and(plain_other).0);
+            let only = of_arrays::Lanes::only(place, a[usize::from(place)]);
+            prop_assert_eq!(numbers_of(Lanes::only(place, a[usize::from(place)])), only.0);
             prop_assert_eq!(spread(own).map(numbers_of), a.map(|number| [number; 8]));
         }
     }

@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+mod pairs;
 mod points;
 mod refine;
 mod split;
@@ -113,41 +114,27 @@ impl<B> Entry<B> {
     }
 }
 
-/// The same for a region of depth 2, whose sides are never split: most of the work is done on these.
-#[derive(Clone, Copy, Debug)]
-struct Pair<B> {
-    group: Group,
-    costs: [u8; 2],
-    bounds: [B; 2],
-}
-
-impl<B> Pair<B> {
-    #[inline(always)]
-    fn cost(&self) -> Cost {
-        1 + Cost::from(self.costs[0]) + Cost::from(self.costs[1])
-    }
-}
-
 /// The last of the half-spaces on the way to a region, `rank[dimension] > k` is `side`, and those before.
 #[derive(Clone, Copy, Debug)]
-struct Way<'w> {
-    dimension: u16,
-    k: u16,
-    side: usize,
-    before: Option<&'w Way<'w>>,
+pub(super) struct Way<'w> {
+    pub(super) dimension: u16,
+    pub(super) k: u16,
+    pub(super) side: usize,
+    pub(super) before: Option<&'w Way<'w>>,
 }
 
-impl Way<'_> {
-    /// Whether a cell is in the region at the end of the way.
+impl<'w> Way<'w> {
+    /// The way to one side of an entry.
     #[inline(always)]
-    fn leads_to(mut way: Option<&Way<'_>>, cell: &[u16]) -> bool {
-        while let Some(&Way { dimension, k, side, before }) = way {
-            if usize::from(cell[usize::from(dimension)] > k) != side {
-                return false;
-            }
-            way = before;
-        }
-        true
+    fn new(group: Group, side: usize, before: Option<&'w Way<'w>>) -> Self {
+        // No point is between the predicates of the group.
+        Way { dimension: group.dimension, k: group.low, side, before }
+    }
+
+    /// Whether it leads to a cell.
+    pub(super) fn leads_to(&self, cell: &[u16]) -> bool {
+        let is_there = (cell[usize::from(self.dimension)] > self.k) == (self.side == 1);
+        is_there && self.before.is_none_or(|before| before.leads_to(cell))
     }
 }
 
@@ -202,11 +189,12 @@ pub(super) struct VersionSpace<S: Store> {
     /// Per point, how far each of the entries reached before it was pushed.
     marks: Vec<usize>,
     /// The entries of regions of depth 2, and of deeper ones by depth less 3.
-    pairs: Stack<Pair<S::Bounds>>,
+    pairs: Stack<pairs::Pair<S::Bounds>>,
     entries: Vec<Stack<Entry<S::Bounds>>>,
     /// Of regions that are split by two predicates.
     twos: Stack<two::Pairs>,
-    /// Scratch space of [`VersionSpace::split`], by depth.
+    /// Scratch space of [`VersionSpace::split`], likewise.
+    scratch_of_pairs: Scratch<S::Bounds>,
     scratch: Vec<Scratch<S::Bounds>>,
 }
 
@@ -223,7 +211,8 @@ impl<S: Store> VersionSpace<S> {
             pairs: Stack::default(),
             entries: (3..depths).map(|_| Stack::default()).collect(),
             twos: Stack::default(),
-            scratch: (0..depths).map(|_| Scratch::default()).collect(),
+            scratch_of_pairs: Scratch::default(),
+            scratch: (3..depths).map(|_| Scratch::default()).collect(),
             thresholds,
             store,
         }
@@ -264,12 +253,12 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn refutes(&self, point: &Point<'_, S>, nodes: Cost) -> bool {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits(self.root(), budget, point, None) == Some(false)
+        self.fits::<false>(self.root(), budget, point, None) == Some(false)
     }
 
     /// Whether some tree within the limits agrees with one more point. Changes nothing.
     pub(super) fn is_possible(&mut self, point: &Point<'_, S>) -> bool {
-        self.fits(self.root(), self.budget, point, None).unwrap_or_else(|| {
+        self.fits::<true>(self.root(), self.budget, point, None).unwrap_or_else(|| {
             let is_possible = self.push(point);
             if is_possible {
                 self.pop();

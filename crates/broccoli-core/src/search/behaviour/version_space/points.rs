@@ -7,13 +7,12 @@ pub(super) struct Points<S: Store> {
     dimensions: usize,
     /// Their ranks, one after the other.
     cells: Vec<u16>,
-    labels: Vec<u16>,
-    corners: Vec<S::Corners>,
+    labels: Vec<(u16, S::Corners)>,
 }
 
 impl<S: Store> Points<S> {
     pub(super) fn new(dimensions: usize) -> Self {
-        Points { dimensions, cells: Vec::new(), labels: Vec::new(), corners: Vec::new() }
+        Points { dimensions, cells: Vec::new(), labels: Vec::new() }
     }
 
     #[inline(always)]
@@ -24,29 +23,28 @@ impl<S: Store> Points<S> {
     #[inline(always)]
     pub(super) fn push(&mut self, point: &Point<'_, S>) {
         append(&mut self.cells, point.cell);
-        self.labels.push(point.label);
-        self.corners.push(point.corners);
+        self.labels.push((point.label, point.corners));
     }
 
     /// Drops all but the first points.
     pub(super) fn truncate(&mut self, count: usize) {
         self.cells.truncate(count * self.dimensions);
         self.labels.truncate(count);
-        self.corners.truncate(count);
     }
 
     /// A point by its index.
     #[inline(always)]
     pub(super) fn point(&self, index: usize) -> Point<'_, S> {
-        let cell = &self.cells[index * self.dimensions..][..self.dimensions];
-        Point { cell, label: self.labels[index], corners: self.corners[index] }
+        let (label, corners) = self.labels[index];
+        // Many have no use for the cell, and then nothing is done for it.
+        let cell = self.cells.get(index * self.dimensions..(index + 1) * self.dimensions).unwrap_or_default();
+        Point { cell, label, corners }
     }
 
-    /// All points with their indices.
+    /// All points.
     #[inline(always)]
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, Point<'_, S>)> {
-        let points = self.cells.chunks_exact(self.dimensions).zip(&self.labels).zip(&self.corners);
-        (0..self.len() as u32).zip(points.map(|((cell, &label), &corners)| Point { cell, label, corners }))
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Point<'_, S>> {
+        (0..self.len()).map(|index| self.point(index))
     }
 
     /// The rank of a point in one dimension.

@@ -1,12 +1,12 @@
 //! One more point: what it does to the regions, and whether they can take it.
 
-use super::{Budget, Change, Cost, Entry, Pair, Region, VersionSpace, Way};
+use super::{Budget, Change, Cost, Entry, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::{Point, Store};
 
 impl<S: Store> VersionSpace<S> {
     /// Whether a region stays within its budget with one more point; `None` if it must be split first.
     #[inline]
-    pub(super) fn fits(
+    pub(super) fn fits<const EXACTLY: bool>(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
@@ -21,17 +21,18 @@ impl<S: Store> VersionSpace<S> {
                 Some(cost) => Some(budget.covers(cost)),
                 None if budget.depth < 2 || budget.nodes < 2 => Some(false),
                 None if budget.nodes == 2 => self.two_suffice(&region.bounds, point, way),
+                None if EXACTLY && budget.depth == 2 => self.pairs_suffice(point, way),
                 None => None,
             };
         }
         if budget.depth == 2 {
             return Some(self.pairs_fit(region, budget.nodes, point));
         }
-        self.entries_fit(region, budget, point, way)
+        self.entries_fit::<EXACTLY>(region, budget, point, way)
     }
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
-    fn entries_fit(
+    fn entries_fit<const EXACTLY: bool>(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
@@ -49,9 +50,8 @@ impl<S: Store> VersionSpace<S> {
                 }
                 is_whole_known |= is_whole;
                 let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return false };
-                // No point is between the predicates of the group.
-                let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
-                let fits = self.fits(&entry.sides[side], budget, point, Some(&way));
+                let way = Way::new(entry.group, side, way);
+                let fits = self.fits::<EXACTLY>(&entry.sides[side], budget, point, Some(&way));
                 is_unknown |= fits.is_none();
                 fits == Some(true)
             };
@@ -60,22 +60,6 @@ impl<S: Store> VersionSpace<S> {
             }
         }
         if is_unknown { None } else { Some(false) }
-    }
-
-    /// [`VersionSpace::fits`] for a region of depth 2 that is split.
-    #[inline]
-    fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> bool {
-        for pair in self.pairs.items(region.entries()) {
-            let (side, is_cut) = pair.group.side(point.cell);
-            let fits = |side: usize| {
-                let cost = self.store.cost_with(&pair.bounds[side], point);
-                cost.is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
-            };
-            if fits(side) || is_cut && fits(1 - side) {
-                return true;
-            }
-        }
-        false
     }
 
     /// Adds one more point to a region.
@@ -184,79 +168,11 @@ impl<S: Store> VersionSpace<S> {
             return change;
         }
         let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return Change::Impossible };
-        let way = Way { dimension: entry.group.dimension, k: entry.group.low, side, before: way };
+        let way = Way::new(entry.group, side, way);
         let change = self.add(&mut entry.sides[side], budget, point, Some(&way));
         if is_whole {
             *whole = Some((change, entry.sides[side]));
         }
         change
-    }
-
-    /// [`VersionSpace::refine`] for a region of depth 2.
-    #[inline(never)]
-    fn refine_pairs(&mut self, region: &mut Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> Change {
-        let VersionSpace { store, pairs, .. } = self;
-        // Most lists change little or not at all.
-        let mut least = Cost::MAX;
-        let mut same = 0;
-        for pair in pairs.items(region.entries()) {
-            let (side, is_cut) = pair.group.side(point.cell);
-            if is_cut || pair.cost() > nodes || !store.is_inside(&pair.bounds[side], point) {
-                break;
-            }
-            least = least.min(pair.cost());
-            same += 1;
-        }
-        if same == region.count as usize {
-            return Change::Nothing;
-        }
-        pairs.make_room(2 * region.count as usize);
-        let first = pairs.len();
-        let mut end = first;
-        for index in region.entries().take(same) {
-            pairs.copy(index, end);
-            end += 1;
-        }
-        for index in region.entries().skip(same) {
-            let group = pairs.item(index).group;
-            let (side, is_cut) = group.side(point.cell);
-            if is_cut {
-                let pair = pairs.copy(index, end);
-                pair.group = group.cut(point.cell)[1];
-                if Self::add_to_pair(store, pair, 0, nodes, point) {
-                    least = least.min(pair.cost());
-                    end += 1;
-                }
-            }
-            let pair = pairs.copy(index, end);
-            if is_cut {
-                pair.group = group.cut(point.cell)[0];
-            }
-            if Self::add_to_pair(store, pair, side, nodes, point) {
-                least = least.min(pair.cost());
-                end += 1;
-            }
-        }
-        pairs.grow_to(end);
-        region.become_split(first, end - first, least)
-    }
-
-    /// Adds one more point to one side of a pair; whether it stays within its budget.
-    #[inline(always)]
-    fn add_to_pair(
-        store: &mut S,
-        pair: &mut Pair<S::Bounds>,
-        side: usize,
-        nodes: Cost,
-        point: &Point<'_, S>,
-    ) -> bool {
-        let bounds = &mut pair.bounds[side];
-        if !store.is_inside(bounds, point) {
-            *bounds = store.copy(bounds);
-            store.widen(bounds, point);
-            let Some(cost) = store.cost_without_split(bounds) else { return false };
-            pair.costs[side] = cost as u8;
-        }
-        pair.cost() <= nodes
     }
 }

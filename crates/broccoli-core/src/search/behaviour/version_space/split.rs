@@ -4,59 +4,54 @@
 //! the last point one still does. So does it in any part of the region that the last point is not in: of the
 //! two sides of an entry, only the one with the last point can need a split.
 
-use super::{Budget, Change, Cost, Entry, Group, Pair, Region, VersionSpace, Way};
+use super::{Budget, Change, Cost, Entry, Group, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::Store;
-
-/// A gap between the ranks of points, where a threshold can split a region.
-#[derive(Clone, Copy, Debug)]
-struct Gap<B> {
-    /// Its thresholds, from `low` up to but without `end`.
-    low: u16,
-    end: u16,
-    /// How many of the points beyond the last one are on the side of the last one.
-    taken: usize,
-    /// The bounds of that side, and what it costs without a split.
-    bounds: B,
-    cost: Option<Cost>,
-}
 
 /// A point on the other side of the last one, given by how far its rank is and by its index, in one number: that
 /// is sorted quickly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Far(u64);
+pub(super) struct Far(u64);
 
 impl Far {
-    fn new(side: usize, rank: u16, index: u32) -> Self {
-        let distance = if side == 0 { rank } else { !rank };
+    #[inline(always)]
+    fn new(distance: u16, index: u32) -> Self {
         Far(u64::from(distance) << 32 | u64::from(index))
     }
 
-    fn rank(self, side: usize) -> u16 {
-        let distance = (self.0 >> 32) as u16;
-        if side == 0 { distance } else { !distance }
+    #[inline(always)]
+    fn distance(self) -> u16 {
+        (self.0 >> 32) as u16
     }
 
-    fn index(self) -> usize {
+    #[inline(always)]
+    pub(super) fn index(self) -> usize {
         self.0 as u32 as usize
     }
+}
+
+/// Ranks, or their complements, so that what is beyond the last point is greater if this is on the given side.
+#[inline(always)]
+fn distance<const SIDE: usize>(rank: u16) -> u16 {
+    if SIDE == 0 { rank } else { !rank }
 }
 
 /// What a split works with.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch<B> {
     /// The points in the region.
-    members: Vec<u32>,
-    /// Per dimension and side, the bounds of the points that no gap tells from the last one if this is on that
-    /// side: those with its rank and those farther on its side.
-    near: Vec<[B; 2]>,
-    /// The other points by their rank, the nearest first, and the gaps between them, likewise.
-    far: Vec<Far>,
-    gaps: Vec<Gap<B>>,
+    pub(super) members: Vec<u32>,
+    /// Per dimension and side, the bounds of the points that no threshold tells from the last one if this is on
+    /// that side: those with its rank and those farther on its side.
+    pub(super) near: Vec<[B; 2]>,
+    /// The other points by their rank, the nearest first.
+    pub(super) far: Vec<Far>,
+    /// The bounds of none of these, of the last one, of the last two, …
+    pub(super) others: Vec<B>,
 }
 
 impl<B> Default for Scratch<B> {
     fn default() -> Self {
-        Scratch { members: Vec::new(), near: Vec::new(), far: Vec::new(), gaps: Vec::new() }
+        Scratch { members: Vec::new(), near: Vec::new(), far: Vec::new(), others: Vec::new() }
     }
 }
 
@@ -79,33 +74,25 @@ impl<S: Store> VersionSpace<S> {
         if budget.nodes == 2 && self.two_suffice(&region.bounds, &last, way) == Some(false) {
             return Change::Impossible;
         }
-        let depth = budget.depth as usize;
-        let first = self.entry_count(depth);
-        let mut scratch = std::mem::take(&mut self.scratch[depth]);
+        if budget.depth == 2 {
+            return self.split_into_pairs(region, budget.nodes, way);
+        }
+        let level = budget.depth as usize - 3;
+        let first = self.entries[level].len();
+        let mut scratch = std::mem::take(&mut self.scratch[level]);
         self.find_members(way, &mut scratch);
         let mut cost = Cost::MAX;
         let mut whole = None;
         for dimension in 0..self.thresholds.len() {
-            for side in [0, 1] {
-                // At depth 2 neither side may need a split.
-                let near = &scratch.near[dimension][side];
-                if depth > 2 || self.store.cost_without_split(near).is_some() {
-                    self.find_gaps(dimension, side, depth == 2, &mut scratch);
-                    cost = cost.min(self.enter(dimension, side, way, &scratch, budget, &mut whole));
-                }
-            }
+            cost = cost.min(self.enter::<0>(dimension, way, &mut scratch, budget, &mut whole));
+            cost = cost.min(self.enter::<1>(dimension, way, &mut scratch, budget, &mut whole));
         }
-        self.scratch[depth] = scratch;
-        region.become_split(first, self.entry_count(depth) - first, cost)
-    }
-
-    /// How many entries the stack for regions of this depth has.
-    fn entry_count(&self, depth: usize) -> usize {
-        if depth == 2 { self.pairs.len() } else { self.entries[depth - 3].len() }
+        self.scratch[level] = scratch;
+        region.become_split(first, self.entries[level].len() - first, cost)
     }
 
     /// The points in the region at the end of the way, and the bounds of those near the last one.
-    fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
+    pub(super) fn find_members(&mut self, way: Option<&Way<'_>>, scratch: &mut Scratch<S::Bounds>) {
         let (store, points) = (&mut self.store, &self.points);
         let Scratch { members, near, .. } = scratch;
         members.clear();
@@ -113,110 +100,105 @@ impl<S: Store> VersionSpace<S> {
         let empty = store.empty();
         near.extend(self.thresholds.iter().map(|_| [store.copy(&empty), store.copy(&empty)]));
         let last = points.point(points.len() - 1);
-        for (index, point) in points.iter() {
-            if Way::leads_to(way, point.cell) {
+        let is_at_end = S::is_at_end(way);
+        for (index, point) in (0..).zip(points.iter()) {
+            if is_at_end(&point) {
                 members.push(index);
                 store.widen_around(near, &last, &point);
             }
         }
     }
 
-    /// The gaps of one dimension that have the last point on the given side, the nearest first; if they are to
-    /// be `simple`, only as long as this side needs no split.
-    fn find_gaps(&mut self, dimension: usize, side: usize, simple: bool, scratch: &mut Scratch<S::Bounds>) {
+    /// The points beyond the last one in one dimension, if this is on the given side.
+    #[inline(always)]
+    pub(super) fn find_far<const SIDE: usize>(&mut self, dimension: usize, scratch: &mut Scratch<S::Bounds>) {
         let (store, points) = (&mut self.store, &self.points);
-        let Scratch { members, near, far, gaps } = scratch;
-        let last = points.rank(points.len() - 1, dimension);
+        let Scratch { members, far, others, .. } = scratch;
+        let last = distance::<SIDE>(points.rank(points.len() - 1, dimension));
         far.clear();
-        far.extend(
-            members.iter().map(|&index| Far::new(side, points.rank(index as usize, dimension), index)),
-        );
-        far.retain(|far| *far > Far::new(side, last, u32::MAX));
+        for &index in &*members {
+            let distance = distance::<SIDE>(points.rank(index as usize, dimension));
+            if distance > last {
+                far.push(Far::new(distance, index));
+            }
+        }
         far.sort_unstable();
-        gaps.clear();
-        let mut bounds = near[dimension][side];
-        let (mut edge, mut taken) = (last, 0);
-        loop {
-            let cost = store.cost_without_split(&bounds);
-            if simple && cost.is_none() {
-                break;
-            }
-            let next = far.get(taken).map(|far| far.rank(side));
-            let (low, end) = match side {
-                0 => (edge, next.unwrap_or(self.thresholds[dimension])),
-                _ => (next.unwrap_or(0), edge),
-            };
-            if low < end {
-                gaps.push(Gap { low, end, taken, bounds, cost });
-            }
-            let Some(next) = next else { break };
-            edge = next;
+        others.clear();
+        let mut bounds = store.empty();
+        others.push(bounds);
+        for far in far.iter().rev() {
             bounds = store.copy(&bounds);
-            while let Some(far) = far.get(taken)
-                && far.rank(side) == next
-            {
-                store.widen(&mut bounds, &points.point(far.index()));
-                taken += 1;
-            }
+            store.widen(&mut bounds, &points.point(far.index()));
+            others.push(bounds);
         }
     }
 
-    /// Makes the entries of the gaps, as far as they are possible; the least of their costs. The given side
-    /// has the last point. Where it has all points, it is the same for all entries, and is worked out once.
-    fn enter(
+    /// The thresholds that have so many of the points beyond the last one on its side, if there are any.
+    #[inline(always)]
+    pub(super) fn group<const SIDE: usize>(
+        &self,
+        dimension: usize,
+        scratch: &Scratch<S::Bounds>,
+        taken: usize,
+    ) -> Option<Group> {
+        let near = match taken.checked_sub(1) {
+            None => distance::<SIDE>(self.points.rank(self.points.len() - 1, dimension)),
+            Some(before) => scratch.far[before].distance(),
+        };
+        let farthest = if SIDE == 0 { self.thresholds[dimension] } else { u16::MAX };
+        let end = scratch.far.get(taken).map_or(farthest, |next| next.distance());
+        let (low, end) = if SIDE == 0 { (near, end) } else { (!end, !near) };
+        (low < end).then(|| Group { dimension: dimension as u16, low, high: end - 1 })
+    }
+
+    /// Makes the entries of one dimension that have the last point on one side, the nearest threshold first, as far
+    /// as they are possible; the least of their costs. Where this side has all points, it is the same for all
+    /// entries, and is worked out once.
+    fn enter<const SIDE: usize>(
         &mut self,
         dimension: usize,
-        side: usize,
         way: Option<&Way<'_>>,
-        scratch: &Scratch<S::Bounds>,
+        scratch: &mut Scratch<S::Bounds>,
         budget: Budget,
         whole: &mut Option<(Change, Region<S::Bounds>)>,
     ) -> Cost {
+        self.find_far::<SIDE>(dimension, scratch);
         let mut least = Cost::MAX;
-        // The other side has the fewest points where this one has the most.
-        let mut others = self.store.empty();
-        let mut end = scratch.far.len();
-        for gap in scratch.gaps.iter().rev() {
-            others = self.store.copy(&others);
-            for far in &scratch.far[gap.taken..end] {
-                self.store.widen(&mut others, &self.points.point(far.index()));
-            }
-            end = gap.taken;
+        let mut bounds = scratch.near[dimension][SIDE];
+        for (taken, &others) in scratch.others.iter().rev().enumerate() {
+            let next = scratch.far.get(taken).copied();
+            // What each side costs: exactly if it needs no split, else at least 2.
+            let cost = self.store.cost_without_split(&bounds);
             let other = self.store.cost_without_split(&others);
             debug_assert!(other.is_some(), "one predicate tells all points but the last apart");
-            let group = Group { dimension: dimension as u16, low: gap.low, high: gap.end - 1 };
-            // What each side costs: exactly if it needs no split, else at least 2.
-            let simple = [gap.cost, other].map(|cost| cost.unwrap_or(2));
-            if 1 + simple[0] + simple[1] > budget.nodes {
-                continue;
-            }
-            let mut sides = [Region::simple(others, simple[1]); 2];
-            sides[side] = Region::simple(gap.bounds, simple[0]);
-            if gap.cost.is_none() {
-                let Some(budget) = budget.side(1 + simple[1]) else { continue };
-                let way = Way { dimension: group.dimension, k: group.low, side, before: way };
-                let is_whole = gap.taken == scratch.far.len();
-                let (change, region) = match *whole {
-                    Some(known) if is_whole => known,
-                    _ => (self.split(&mut sides[side], budget, Some(&way)), sides[side]),
-                };
-                if is_whole {
-                    *whole = Some((change, region));
+            let (mut own, other) =
+                (Region::simple(bounds, cost.unwrap_or(2)), Region::simple(others, other.unwrap_or(2)));
+            let group = self.group::<SIDE>(dimension, scratch, taken);
+            if let Some(group) = group.filter(|_| 1 + own.cost + other.cost <= budget.nodes) {
+                let mut change = Change::Another;
+                if cost.is_none() {
+                    let is_whole = next.is_none();
+                    (change, own) = match *whole {
+                        Some(known) if is_whole => known,
+                        _ => {
+                            let (budget, way) = (budget.side(1 + other.cost), Way::new(group, SIDE, way));
+                            let split = |budget| self.split(&mut own, budget, Some(&way));
+                            (budget.map_or(Change::Impossible, split), own)
+                        }
+                    };
+                    if is_whole {
+                        *whole = Some((change, own));
+                    }
                 }
-                if change == Change::Impossible {
-                    continue;
+                if change != Change::Impossible {
+                    least = least.min(1 + own.cost + other.cost);
+                    let sides = if SIDE == 0 { [own, other] } else { [other, own] };
+                    self.entries[budget.depth as usize - 3].push(Entry { group, sides });
                 }
-                sides[side] = region;
             }
-            let costs = [sides[0].cost, sides[1].cost];
-            least = least.min(1 + costs[0] + costs[1]);
-            match budget.depth {
-                2 => {
-                    let bounds = [sides[0].bounds, sides[1].bounds];
-                    self.pairs.push(Pair { group, costs: costs.map(|cost| cost as u8), bounds });
-                }
-                depth => self.entries[depth as usize - 3].push(Entry { group, sides }),
-            }
+            let Some(next) = next else { break };
+            bounds = self.store.copy(&bounds);
+            self.store.widen(&mut bounds, &self.points.point(next.index()));
         }
         least
     }

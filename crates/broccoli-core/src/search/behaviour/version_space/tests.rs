@@ -30,8 +30,11 @@ fn check<S: Store>(
         for most in 0..=nodes {
             let possible = expected.is_some_and(|least| least <= u64::from(most));
             let budget = Budget { nodes: most, ..space.budget };
-            let fits = space.fits(space.root(), budget, &Point::new(&cell, label), None);
+            let point = Point::new(&cell, label);
+            let fits = space.fits::<false>(space.root(), budget, &point, None);
             prop_assert!(fits.is_none_or(|fits| fits == possible), "{fits:?} within {most}");
+            let fits = space.fits::<true>(space.root(), budget, &point, None);
+            prop_assert!(fits.is_none_or(|fits| fits == possible), "exactly {fits:?} within {most}");
         }
         prop_assert_eq!(space.is_possible(&Point::new(&cell, label)), expected.is_some());
         let pushed = space.push(&Point::new(&cell, label));
@@ -117,8 +120,8 @@ fn thousands_of_thresholds_take_little_memory() {
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
         space.push(&Point::new(&cell, label));
         let entries: usize = space.entries.iter().map(Stack::len).sum();
-        let bytes =
-            entries * size_of::<Entry<[Lanes; 2]>>() + space.pairs.len() * size_of::<Pair<[Lanes; 2]>>();
+        let bytes = entries * size_of::<Entry<[Lanes; 2]>>()
+            + space.pairs.len() * size_of::<pairs::Pair<[Lanes; 2]>>();
         most = most.max(bytes);
     }
     assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");

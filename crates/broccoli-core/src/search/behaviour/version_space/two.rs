@@ -117,8 +117,9 @@ impl<S: Store> VersionSpace<S> {
         if pairs == 0 {
             return 0;
         }
-        for (_, point) in self.points.iter().rev() {
-            if point.label != label && Way::leads_to(way, point.cell) {
+        let is_at_end = S::is_at_end(way);
+        for point in self.points.iter().rev() {
+            if point.label != label && is_at_end(&point) {
                 pairs &= self.store.pairs_beyond(bounds, usize::from(label), more, &point);
                 if pairs == 0 {
                     break;
