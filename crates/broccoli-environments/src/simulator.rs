@@ -125,9 +125,8 @@ impl<D: Dynamics<N>, const N: usize> System for Simulator<D, N> {
     }
 
     fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
-        for value in self.state {
-            state.extend_from_slice(&value.to_bits().to_le_bytes());
-        }
+        let words = self.state.map(|value| value.to_bits().to_le_bytes());
+        state.extend_from_slice(words.as_flattened());
         if self.noise != 0.0 {
             state.extend_from_slice(&self.generator.0.to_le_bytes());
         }

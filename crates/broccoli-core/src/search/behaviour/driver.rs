@@ -4,92 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::bounds::Store;
-use super::leaves::{MOST_ROOM, reserve};
+use super::places::Places;
 use super::walk::{Ask, MORE_LEAVES, Walk};
-use crate::problem::{ComeBack, Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
-
-/// Places to come back to: their saved states, one after the other. Where there is none, or an empty one, the way
-/// there is to act as the labels say.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Places {
-    /// Per place, where its state ends.
-    ends: Vec<usize>,
-    states: Vec<u8>,
-}
-
-impl Places {
-    /// So many places without a saved state.
-    pub(super) fn unsaved(count: usize) -> Self {
-        Places { ends: vec![0; count], states: Vec::new() }
-    }
-
-    /// Adds all places of others behind these.
-    pub(super) fn append(&mut self, others: &Places) {
-        let offset = self.states.len();
-        self.states.extend_from_slice(&others.states);
-        self.ends.extend(others.ends.iter().map(|end| end + offset));
-    }
-
-    /// What they take in memory.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<usize>() * self.ends.len() + self.states.len()
-    }
-
-    fn clear(&mut self) {
-        self.ends.clear();
-        self.states.clear();
-    }
-
-    /// Makes room for so many places, with states as long as those of others.
-    fn make_room(&mut self, places: usize, others: &Places) {
-        let places = places.min(MOST_ROOM);
-        reserve(&mut self.ends, places);
-        reserve(&mut self.states, places.saturating_mul(others.states.len()) / others.ends.len().max(1));
-    }
-
-    /// Adds the present place of a system.
-    fn save(&mut self, instance: &mut Instance<'_>) -> Result<(), RunError> {
-        match instance.come_back() {
-            ComeBack::Replay => {}
-            ComeBack::Snapshot | ComeBack::Clone => instance.save(&mut self.states)?,
-        }
-        self.ends.push(self.states.len());
-        Ok(())
-    }
-
-    /// Adds a place that has no saved state.
-    fn push_unsaved(&mut self) {
-        self.ends.push(self.states.len());
-    }
-
-    /// Adds a place of others.
-    pub(super) fn copy(&mut self, others: &Places, index: u32) {
-        self.states.extend_from_slice(others.state(index));
-        self.ends.push(self.states.len());
-    }
-
-    /// The saved state of a place; empty if there is none.
-    #[inline]
-    fn state(&self, index: u32) -> &[u8] {
-        &self.states[self.end_of_first(index as usize)..self.ends[index as usize]]
-    }
-
-    /// Where the states of the first places end.
-    #[inline]
-    fn end_of_first(&self, count: usize) -> usize {
-        count.checked_sub(1).map_or(0, |last| self.ends[last])
-    }
-
-    /// Drops all but the first places.
-    #[inline]
-    fn keep_first(&mut self, keep: u32) {
-        let keep = keep as usize;
-        if keep < self.ends.len() {
-            self.states.truncate(self.end_of_first(keep));
-            self.ends.truncate(keep);
-        }
-    }
-}
+use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 
 /// What there is to tell a walk.
 pub(super) enum Answer {
@@ -408,43 +325,5 @@ impl<'p> Driver<'p> {
             self.left = None;
         }
         Ok(true)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A saved state can be large: no more room is made for them than can be spared.
-    #[test]
-    fn room_is_made_for_few_large_states() {
-        let others = Places { ends: vec![1 << 20], states: vec![0; 1 << 20] };
-        let mut places = Places::default();
-        places.make_room(1 << 30, &others);
-        assert!(places.states.capacity() <= 32 << 20, "{} bytes", places.states.capacity());
-    }
-
-    /// States of any length, none included, are found where they were put, and dropped with their places.
-    #[test]
-    fn states_lie_one_behind_the_other() {
-        let mut places = Places::default();
-        for length in [3, 0, 0, 5] {
-            places.states.extend(vec![length; usize::from(length)]);
-            places.ends.push(places.states.len());
-        }
-        let mut all = places.clone();
-        all.append(&places);
-        let mut copies = Places::default();
-        for index in (0..8).rev() {
-            copies.copy(&all, index);
-        }
-        let lengths = |places: &Places| (0..8).map(|index| places.state(index).len()).collect::<Vec<_>>();
-        assert_eq!(lengths(&all), [3, 0, 0, 5, 3, 0, 0, 5]);
-        assert_eq!(lengths(&copies), [5, 0, 0, 3, 5, 0, 0, 3]);
-        assert!(all.state(7).iter().all(|&byte| byte == 5));
-        all.keep_first(5);
-        assert_eq!((all.ends.len(), all.states.len(), all.state(4)), (5, 11, &[3, 3, 3][..]));
-        all.keep_first(0);
-        assert!(all.ends.is_empty() && all.states.is_empty());
     }
 }

@@ -1,10 +1,52 @@
 //! All that is left to do in a search: behaviours set aside, and the places of their traces.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::driver::Places;
 use super::leaves::Leaves;
+use super::places::Places;
 use crate::problem::{Objective, Problem};
+
+/// Numbers of leaves, in the order in which they are to be gone on with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agenda {
+    leaves: Arc<Vec<u32>>,
+    left: Range<usize>,
+}
+
+impl Agenda {
+    pub(super) fn new(leaves: Vec<u32>) -> Self {
+        Agenda { left: 0..leaves.len(), leaves: Arc::new(leaves) }
+    }
+
+    /// The leaves that are left.
+    pub(super) fn as_slice(&self) -> &[u32] {
+        &self.leaves[self.left.clone()]
+    }
+
+    /// Parts of so many leaves each, or fewer in the last one.
+    pub(super) fn parts(self, each: usize) -> impl Iterator<Item = Agenda> {
+        let Agenda { leaves, left } = self;
+        let end = left.end;
+        let part =
+            move |start: usize| Agenda { leaves: Arc::clone(&leaves), left: start..end.min(start + each) };
+        left.step_by(each).map(part)
+    }
+}
+
+impl Iterator for Agenda {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.left.next().map(|place| self.leaves[place])
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Agenda {}
 
 /// Leaves, each with the place that its trace has reached. Shared by the workers of a round, who only
 /// read it.
@@ -71,55 +113,61 @@ impl Frontier {
     }
 
     /// All leaves in their order.
-    pub(super) fn in_order(&self) -> Vec<u32> {
-        (0..self.len() as u32).collect()
+    pub(super) fn in_order(&self) -> Agenda {
+        Agenda::new((0..self.len() as u32).collect())
     }
 
     /// The leaves whose next trace is still to be started, those first whose traces were the longest.
     pub(super) fn waiting_best_first(&self) -> Vec<u32> {
-        let mut agenda = self.in_order();
-        agenda.retain(|&leaf| self.leaves.leaf(leaf as usize).is_waiting());
+        let is_waiting = |&leaf: &u32| self.leaves.leaf(leaf as usize).is_waiting();
+        let mut agenda: Vec<u32> = self.in_order().filter(is_waiting).collect();
         agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).at.worst));
         agenda
     }
 
     /// All leaves, those that promise most first, in bands.
-    pub(super) fn promising_first(&self) -> Vec<u32> {
-        in_bands(self.leaves.promises())
+    pub(super) fn promising_first(&self) -> Agenda {
+        Agenda::new(in_bands(self.leaves.promises()))
     }
 }
 
 /// Behind what share of the leaves the bands end, and all others come in their order.
 const IN_BANDS: usize = 4;
 
+/// What is so much less than the greatest key is as little as any.
+const MOST_LESS: u32 = 1 << 14;
+
 /// The numbers of all keys in bands of growing size: first the greatest key, then the next ones, and in the end
 /// all that do not promise much. Within a band they are in order: neighbours have labels in common, which need
 /// not be set up again.
 fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
-    // The greatest key is the least here. A key and its number are one word: there can be many.
-    let word = |(key, number): (i64, u32)| {
-        let key = key.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
-        ((i64::from(i32::MAX) - key) as u64) << 32 | u64::from(number)
-    };
-    let mut words: Vec<u64> = keys.zip(0..).map(word).collect();
+    let clamp = |key: i64| key.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    let keys: Vec<i32> = keys.map(clamp).collect();
+    let greatest = keys.iter().copied().max().unwrap_or(0);
+    let less = |key: i32| greatest.abs_diff(key).min(MOST_LESS) as usize;
+    // Where each would be if they were sorted: by how much less a key is, the next place.
+    let mut places = vec![0; keys.iter().copied().min().map_or(0, less) + 2];
+    keys.iter().for_each(|&key| places[less(key) + 1] += 1);
+    let mut sum = 0;
+    for place in &mut places {
+        sum += *place;
+        *place = sum;
+    }
     let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
-    while end < words.len() {
+    let mut band_of_place = Vec::new();
+    while end <= keys.len() / IN_BANDS {
+        band_of_place.resize(end + band, starts.len());
         starts.push(end);
         end += band;
-        band = if end > words.len() / IN_BANDS { words.len() } else { band + band / 2 + 1 };
+        band += band / 2 + 1;
     }
-    // The last band is the largest: what is before it is a part of what there was, each time.
-    let mut band_of = vec![0u8; words.len()];
-    let mut rest = &mut words[..];
-    for (band, &start) in starts.iter().enumerate().rev() {
-        rest.select_nth_unstable(start);
-        let (before, own) = rest.split_at_mut(start);
-        own.iter().for_each(|&word| band_of[word as u32 as usize] = band as u8);
-        rest = before;
-    }
-    let mut in_bands = vec![0; band_of.len()];
-    for (number, band) in (0..).zip(band_of) {
-        let start = &mut starts[usize::from(band)];
+    let rest = starts.len();
+    starts.push(end);
+    let mut in_bands = vec![0; keys.len()];
+    for (number, &key) in (0..).zip(&keys) {
+        let place = &mut places[less(key)];
+        let start = &mut starts[band_of_place.get(*place).copied().unwrap_or(rest)];
+        *place += 1;
         in_bands[*start] = number;
         *start += 1;
     }
@@ -128,20 +176,26 @@ fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_bands;
+    use super::{MOST_LESS, in_bands};
 
     #[test]
     fn bands_are_those_of_the_sorted_keys() {
-        let keys: Vec<i64> = (0..500).map(|i| i * i % 37 - 20).collect();
-        let mut sorted: Vec<u32> = (0..500).collect();
-        sorted.sort_by_key(|&number| -keys[number as usize]);
-        let (mut start, mut band) = (0, 1);
-        while start < sorted.len() {
-            let end = sorted.len().min(start + band);
-            sorted[start..end].sort_unstable();
-            (start, band) = (end, if end > 125 { 500 } else { band + band / 2 + 1 });
+        for count in (0..20).chain([100, 499, 500, 501]) {
+            for scale in [1, 1_000, 1 << 40] {
+                let keys: Vec<i64> = (0..count).map(|i| (i * i % 37 - 20) * scale).collect();
+                let clamp = |key: i64| key.clamp(i32::MIN.into(), i32::MAX.into());
+                let greatest = keys.iter().copied().map(clamp).max().unwrap_or(0);
+                let mut sorted: Vec<u32> = (0..count as u32).collect();
+                sorted.sort_by_key(|&i| (greatest - clamp(keys[i as usize])).min(MOST_LESS.into()));
+                let (mut start, mut band) = (0, 1);
+                while start < sorted.len() {
+                    let end = sorted.len().min(start + band);
+                    sorted[start..end].sort_unstable();
+                    (start, band) =
+                        (end, if end > sorted.len() / 4 { sorted.len() } else { band + band / 2 + 1 });
+                }
+                assert_eq!(in_bands(keys.into_iter()), sorted);
+            }
         }
-        assert_eq!(in_bands(keys.into_iter()), sorted);
-        assert!(in_bands(std::iter::empty()).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Store;
 use super::driver::{Answer, Driver};
-use super::frontier::Frontier;
+use super::frontier::{Agenda, Frontier};
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Ask, Incumbent, Job, Walk};
@@ -118,7 +118,7 @@ impl<'p, S: Store> Lane<'p, S> {
         &mut self,
         job: Job,
         frontier: &Frontier,
-        agenda: Vec<u32>,
+        agenda: Agenda,
         incumbent: Option<Incumbent>,
         failures: Option<&[u64]>,
     ) {

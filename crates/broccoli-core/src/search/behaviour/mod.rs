@@ -13,7 +13,7 @@
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`] | behaviours set aside, to be gone on with |
 //! | [`memory`] | traces of later initial states, so that they are not run again |
-//! | [`driver`] | does on a system what the machine asks |
+//! | [`driver`], [`places`] | does on a system what the machine asks, and comes back to places |
 //! | [`lane`] | a walk and its driver, run a number of queries at a time |
 //! | [`crew`] | several lanes on one round, in threads |
 //! | [`batch`] | many lanes in one thread, whose steps are made together |
@@ -44,6 +44,7 @@ mod lanes;
 mod leaves;
 mod memory;
 mod passes;
+mod places;
 mod realise;
 mod saved;
 mod scout;

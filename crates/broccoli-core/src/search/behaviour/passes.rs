@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Options;
 use super::bounds::Store;
 use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
-use super::frontier::Frontier;
+use super::frontier::{Agenda, Frontier};
 use super::lane::Counts;
 use super::realise::{Labelled, first_tree};
 use super::saved::{Saved, SavedPart};
@@ -183,11 +183,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             (_, Stage::Survive { nodes, only_first: false }) if is_in_parts(self.problem) => {
                 let mut waiting = frontier.waiting_best_first();
                 let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
-                rest = frontier.in_order().into_iter().filter(is_left).collect();
+                rest = frontier.in_order().filter(is_left).collect();
                 if nodes == Cost::MAX {
                     waiting.append(&mut rest);
                 }
-                waiting
+                Agenda::new(waiting)
             }
             _ => frontier.promising_first(),
         };

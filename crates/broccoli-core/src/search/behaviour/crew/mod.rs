@@ -19,7 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::tasks::Taken;
-use super::frontier::Frontier;
+use super::frontier::{Agenda, Frontier};
 use super::lane::Counts;
 use super::realise::Labelled;
 use super::transitions::Transitions;
@@ -72,7 +72,7 @@ pub(super) struct Part {
 
 pub(super) struct Task {
     frontier: Frontier,
-    agenda: Vec<u32>,
+    agenda: Agenda,
     /// The counts of failures to begin with, unless those of whoever takes it will do.
     failures: Option<Vec<u64>>,
 }
@@ -218,7 +218,7 @@ impl Crew {
     }
 
     /// Begins a round: some leaves to go on with, and others left for the next round.
-    pub(super) fn begin(&self, order: Order, frontier: Frontier, agenda: Vec<u32>, rest: Frontier) {
+    pub(super) fn begin(&self, order: Order, frontier: Frontier, agenda: Agenda, rest: Frontier) {
         let mut state = self.state();
         state.order = Some(order);
         state.last = None;
@@ -230,12 +230,12 @@ impl Crew {
         state.bytes = frontier.bytes();
         state.tasks.clear();
         self.is_suspended.store(false, Relaxed);
-        self.share_out(&mut state, &Key::new(), frontier, agenda);
+        self.share_out(&mut state, &Key::new(), &frontier, agenda);
         self.changed.notify_all();
     }
 
     /// Makes tasks of some leaves.
-    fn share_out(&self, state: &mut State, key: &Key, frontier: Frontier, agenda: Vec<u32>) {
+    fn share_out(&self, state: &mut State, key: &Key, frontier: &Frontier, agenda: Agenda) {
         let is_whole = state.order.is_some_and(|order| order.is_whole);
         let tasks = match self.hungry.load(Relaxed) {
             _ if is_whole => agenda.len(),
@@ -243,11 +243,11 @@ impl Crew {
             hungry => self.size.tasks / (self.size.lanes - hungry.min(self.size.lanes)).max(1),
         };
         let each = agenda.len().div_ceil(tasks.max(1)).max(1);
-        for (number, part) in (0..).zip(agenda.chunks(each)) {
+        for (number, agenda) in (0..).zip(agenda.parts(each)) {
             let mut key = key.clone();
             key.extend([1, number]);
             let failures = is_whole.then(|| vec![0; self.initials]);
-            state.tasks.insert(key, Task { frontier: frontier.clone(), agenda: part.to_vec(), failures });
+            state.tasks.insert(key, Task { frontier: frontier.clone(), agenda, failures });
         }
     }
 
@@ -281,7 +281,7 @@ impl Crew {
     pub(super) fn left(&self) -> Vec<(Key, Part)> {
         let state = self.state();
         let tasks = state.tasks.iter().map(|(key, task)| {
-            let (leaves, failures) = (task.frontier.part(&task.agenda), task.failures.clone());
+            let (leaves, failures) = (task.frontier.part(task.agenda.as_slice()), task.failures.clone());
             (key.clone(), Part { is_next: false, leaves, failures })
         });
         let next = state

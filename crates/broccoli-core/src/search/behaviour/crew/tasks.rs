@@ -226,7 +226,7 @@ impl Crew {
                         let key = key.into_iter().chain([1]).collect();
                         state.tasks.insert(key, Task { frontier: rest, agenda, failures });
                     } else {
-                        self.share_out(&mut state, &key, rest, agenda);
+                        self.share_out(&mut state, &key, &rest, agenda);
                     }
                 }
             }

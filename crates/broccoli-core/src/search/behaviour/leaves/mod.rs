@@ -235,14 +235,15 @@ impl Leaves {
         if self.shared < count {
             self.path.truncate(self.shared);
         }
-        for index in self.shared..count {
-            let (cell, label, implied_within, steps) = label(index);
-            let parent = self.path.last().copied().unwrap_or(NONE);
-            self.path.push(self.labels.len() as u32);
-            let implied_within = number_or_not_known(implied_within);
-            self.labels.push(Label { parent, label, implied_within, steps });
-            append(&mut self.label_cells, cell);
-        }
+        let mut parent = self.path.last().copied().unwrap_or(NONE);
+        let first = self.labels.len() as u32;
+        self.path.extend((first..).take(count.saturating_sub(self.shared)));
+        self.labels.extend((self.shared..count).zip(first..).map(|(index, own)| {
+            let (_, label, implied_within, steps) = label(index);
+            let parent = std::mem::replace(&mut parent, own);
+            Label { parent, label, implied_within: number_or_not_known(implied_within), steps }
+        }));
+        (self.shared..count).for_each(|index| append(&mut self.label_cells, label(index).0));
         self.shared = count;
         let Leaf { at, cost, cell, label, .. } = leaf;
         let instead = self.path.get(count).copied().filter(|&instead| {
@@ -263,12 +264,15 @@ impl Leaves {
         self.records.push(Record { share: at.share, group, labels: leaf.labels, end });
     }
 
-    /// Writes down a leaf that differs from the last one in this: it has only the first `count` of its labels,
-    /// and the next one is another.
+    /// Writes down leaves that differ from the last one in this: each has only so many of its labels, another label
+    /// after these, and a share of its own.
     #[inline]
-    pub(super) fn push_shorter(&mut self, count: usize, label: u16, share: f64) {
-        let (of, group) = (self.path[count], self.groups.len() as u32 - 1);
-        self.records.push(Record { share, group, labels: count as u32, end: End::Instead { of, label } });
+    pub(super) fn push_shorter(&mut self, leaves: impl ExactSizeIterator<Item = (u32, u16, f64)>) {
+        let (path, group) = (&self.path, self.groups.len() as u32 - 1);
+        self.records.extend(leaves.map(|(labels, label, share)| {
+            let of = path[labels as usize];
+            Record { share, group, labels, end: End::Instead { of, label } }
+        }));
     }
 
     /// The group of a leaf that is written down now.

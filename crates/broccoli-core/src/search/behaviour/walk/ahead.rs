@@ -131,6 +131,7 @@ impl<S: Store> Walk<S> {
                 point.label = first;
             }
         }
+        let open = next;
         if within < most {
             next = self.label_from(0, first);
         }
@@ -139,7 +140,8 @@ impl<S: Store> Walk<S> {
         }
         if let Some(next) = next {
             let at = self.divide(self.at, self.labels_from(next, first));
-            self.frames.push(Frame { labelled: self.labels.len() as u32 - 1, first, next, at, node: None });
+            let (labelled, is_open) = (self.labels.len() as u32 - 1, open == Some(next));
+            self.frames.push(Frame { labelled, first, next, is_open, at, node: None });
             self.marks += 1;
         }
         (next.is_some(), first)

@@ -36,7 +36,7 @@ impl<S: Store> Walk<S> {
     fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, first, next, at, node }) = self.frames.last() else {
+            let Some(&Frame { labelled, first, next, mut is_open, at, node }) = self.frames.last() else {
                 break None;
             };
             let marks = self.marks - u32::from(node.is_none());
@@ -68,7 +68,7 @@ impl<S: Store> Walk<S> {
                 let point = Point::new(&cell, next);
                 if !self.is_suspended
                     && !is_only
-                    && !self.space.refutes(&point, within)
+                    && (is_open || !self.space.refutes(&point, within))
                     && self.give(&point, slot, within)
                 {
                     break Some((true, next));
@@ -78,10 +78,11 @@ impl<S: Store> Walk<S> {
                     break Some((false, next));
                 }
                 self.counts.unrealisable += 1;
+                is_open = false;
             };
             let keep = label.is_some();
             match (label, self.frames.last_mut()) {
-                (Some(label), Some(frame)) => (frame.next, frame.at) = (label, left),
+                (Some(label), Some(frame)) => (frame.next, frame.is_open, frame.at) = (label, false, left),
                 _ => self.drop_frame(),
             }
             match (given, node) {
@@ -110,22 +111,22 @@ impl<S: Store> Walk<S> {
     /// The last label has been set aside of a frame whose other one follows. Most labels follow: sets aside those
     /// of the frames before for which the same holds, without going back to each. How many these were.
     fn set_frames_aside(&mut self, within: Cost) -> u32 {
-        let mut count = 0;
-        while let (Measure::Fewest, Some(frame)) = (&self.measure, self.frames.last()) {
-            let &Frame { labelled, first, next, at, node } = frame;
-            let given = self.labels.given(labelled as usize);
+        let Measure::Fewest = self.measure else { return 0 };
+        let can_be = |frame: &&Frame| {
+            let given = self.labels.given(frame.labelled as usize);
             let follows = given.implied_within.is_some_and(|nodes| within <= nodes);
-            let is_alike = at.trace == self.at.trace && node.is_none();
-            if !follows || !is_alike || self.label_from(next + 1, first).is_some() {
-                break;
-            }
-            debug_assert_eq!((at.steps, at.worst), (given.steps, self.at.worst));
-            self.leaves.push_shorter(labelled as usize, next, at.share);
-            self.frames.pop();
-            count += 1;
-        }
-        self.marks -= count;
-        count
+            let is_alike = frame.at.trace == self.at.trace && frame.node.is_none();
+            follows && is_alike && self.label_from(frame.next + 1, frame.first).is_none()
+        };
+        let count = self.frames.iter().rev().take_while(can_be).count();
+        let frames = self.frames.drain(self.frames.len() - count..).rev();
+        let (labels, worst) = (&self.labels, self.at.worst);
+        self.leaves.push_shorter(frames.map(|Frame { labelled, next, at, .. }| {
+            debug_assert_eq!((at.steps, at.worst), (labels.given(labelled as usize).steps, worst));
+            (labelled, next, at.share)
+        }));
+        self.marks -= count as u32;
+        count as u32
     }
 
     fn drop_frame(&mut self) {
@@ -183,7 +184,7 @@ impl<S: Store> Walk<S> {
         let leaves = Arc::clone(&self.old_leaves);
         let mut path = std::mem::take(&mut self.path);
         let ask = loop {
-            let Some(index) = self.agenda.pop() else {
+            let Some(index) = self.agenda.next() else {
                 self.unlabel(0);
                 break Some(Ask::Done);
             };
@@ -198,8 +199,11 @@ impl<S: Store> Walk<S> {
             }
             let leaf = leaves.leaf(index as usize);
             let Leaf { at, cost, cell, label, started, values, .. } = leaf;
+            let instead = leaves.instead(index as usize);
+            let is_impossible = instead.is_some_and(|instead| self.is_known_to_follow(instead));
             match cost {
                 Some(cost) if label.is_none() => self.cost = cost,
+                _ if is_impossible => {}
                 _ => self.tell_space(),
             }
             self.forget_values(0);
@@ -226,10 +230,7 @@ impl<S: Store> Walk<S> {
                 Some(label) => {
                     let slot = self.labels.find(cell).0;
                     let within = most.min(self.job.round.nodes);
-                    let instead = leaves.instead(index as usize);
-                    if instead.is_some_and(|instead| self.is_known_to_follow(instead))
-                        || !self.give(&Point::new(cell, label), slot, within)
-                    {
+                    if is_impossible || !self.give(&Point::new(cell, label), slot, within) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
                             break Some(Ask::Keep { leaf: index });
@@ -252,7 +253,6 @@ impl<S: Store> Walk<S> {
         let nodes = self.space.nodes();
         let implied_within = match implied_within {
             Some(within) if within < nodes => {
-                self.tell_space();
                 self.still_follows(index, &Point::new(cell, label)).then_some(nodes)
             }
             implied_within => implied_within,
@@ -288,13 +288,17 @@ impl<S: Store> Walk<S> {
     /// label instead.
     fn still_follows(&mut self, index: u32, point: &Point<'_, S>) -> bool {
         let index = index as usize;
+        if let Some(&Some(follows)) = self.follows.get(index) {
+            return follows;
+        }
+        self.tell_space();
+        let mut others = (0..self.actions).filter(|&label| label != point.label);
+        let follows = others.all(|label| !self.space.is_possible(&Point { label, ..*point }));
         if self.follows.len() <= index {
             self.follows.resize(index + 1, None);
         }
-        let space = &mut self.space;
-        let mut others = (0..self.actions).filter(|&label| label != point.label);
-        *self.follows[index]
-            .get_or_insert_with(|| others.all(|label| !space.is_possible(&Point { label, ..*point })))
+        self.follows[index] = Some(follows);
+        follows
     }
 
     /// Whether that is known of a label.

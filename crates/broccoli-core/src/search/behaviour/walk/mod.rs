@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use self::tally::{Known, Measure};
 use super::bounds::Store;
+use super::frontier::Agenda;
 use super::labels::{Given, Labels};
 use super::leaves::Leaves;
 use super::memory::{Memory, Node};
@@ -88,9 +89,11 @@ pub(super) enum Ask {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The label it had first, and the next one to try.
+    /// The label it had first, and the next one to try; and whether it is known that this one is not plainly
+    /// impossible.
     first: u16,
     next: u16,
+    is_open: bool,
     at: Position,
     /// Where it is remembered; else it has a mark.
     node: Option<Node>,
@@ -176,10 +179,10 @@ pub(super) struct Walk<S: Store> {
     failures: Vec<u64>,
     /// The cell of the frame or leaf gone back to.
     cell: Vec<u16>,
-    /// The leaves of the last round, those of them to go on with, last first, the labels of the present
-    /// one; and the leaves of this round.
+    /// The leaves of the last round, those of them to go on with, the labels of the present one; and the leaves
+    /// of this round.
     old_leaves: Arc<Leaves>,
-    agenda: Vec<u32>,
+    agenda: Agenda,
     path: Vec<u32>,
     leaves: Leaves,
     /// By label of the leaves of the last round, whether it follows from those before in this one, too, if
@@ -233,7 +236,7 @@ impl<S: Store> Walk<S> {
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
-            agenda: Vec::new(),
+            agenda: Agenda::default(),
             path: Vec::new(),
             follows: Vec::new(),
             counts: Behaviours::default(),
@@ -282,7 +285,7 @@ impl<S: Store> Walk<S> {
         &mut self,
         job: Job,
         leaves: Arc<Leaves>,
-        mut agenda: Vec<u32>,
+        agenda: Agenda,
         incumbent: Option<Incumbent>,
     ) {
         self.recorder = self.recorder.take().filter(|_| job.is_counted);
@@ -300,7 +303,6 @@ impl<S: Store> Walk<S> {
         self.incumbent = incumbent;
         self.is_suspended = false;
         self.old_leaves = leaves;
-        agenda.reverse();
         self.agenda = agenda;
         self.space.limit(job.nodes.min(job.round.nodes));
         self.resume();
@@ -375,7 +377,7 @@ impl<S: Store> Walk<S> {
 
     /// Whether there is something left to do but to go on with the present behaviour.
     pub(super) fn has_more(&self) -> bool {
-        !self.frames.is_empty() || !self.agenda.is_empty()
+        !self.frames.is_empty() || self.agenda.len() > 0
     }
 
     pub(super) fn dimensions(&self) -> usize {
