@@ -64,14 +64,13 @@ impl Store for Arena {
         copy as u32
     }
 
-    fn with(&mut self, bounds: &u32, point: &Point<'_, Self>) -> (u32, bool, Cost) {
-        let mut with = *bounds;
-        let is_inside = self.is_inside(bounds, point);
-        if !is_inside {
-            with = self.copy(bounds);
-            self.widen(&mut with, point);
+    fn with(&mut self, bounds: &u32, cost: Cost, point: &Point<'_, Self>) -> (u32, bool, Cost) {
+        if self.is_inside(bounds, point) {
+            return (*bounds, false, cost);
         }
-        (with, !is_inside, self.cost_without_split(&with).unwrap_or(2))
+        let mut with = self.copy(bounds);
+        self.widen(&mut with, point);
+        (with, true, self.cost_without_split(&with).unwrap_or(2))
     }
 
     fn widen_around(&mut self, bounds: &mut [[u32; 2]], other: &Point<'_, Self>, point: &Point<'_, Self>) {

@@ -87,7 +87,12 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
     }
 
     #[inline(always)]
-    fn with(&mut self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> (Self::Bounds, bool, Cost) {
+    fn with(
+        &mut self,
+        bounds: &Self::Bounds,
+        _: Cost,
+        point: &Point<'_, Self>,
+    ) -> (Self::Bounds, bool, Cost) {
         // Without a branch: it cannot be predicted.
         let is_inside = self.is_inside(bounds, point);
         let mut with = *bounds;

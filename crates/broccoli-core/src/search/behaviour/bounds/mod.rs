@@ -52,9 +52,14 @@ pub(super) trait Store: Sized {
     /// Adds one more point to bounds that were copied for that.
     fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>);
 
-    /// Bounds with one more point, and whether they are others; and what [`Store::cost_without_split`] says of them,
-    /// but 2 if a split is needed.
-    fn with(&mut self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> (Self::Bounds, bool, Cost);
+    /// Bounds of this cost with one more point, and whether they are others; and what [`Store::cost_without_split`]
+    /// says of them, but 2 if a split is needed.
+    fn with(
+        &mut self,
+        bounds: &Self::Bounds,
+        cost: Cost,
+        point: &Point<'_, Self>,
+    ) -> (Self::Bounds, bool, Cost);
 
     /// Adds one more point to bounds that were copied for that, by dimension and then for the ranks up to that of
     /// another point and for those from it on: only where its rank is one of these.

@@ -145,8 +145,8 @@ impl<S: Store> VersionSpace<S> {
         point: &Point<'_, S>,
     ) -> (&'p mut Pair<S::Bounds>, Cost, bool) {
         let Pair { costs, bounds, .. } = pairs.item(from);
-        let other = Cost::from(costs[1 - side]);
-        let (bounds, is_other, cost) = store.with(&bounds[side], point);
+        let (cost, other) = (Cost::from(costs[side]), Cost::from(costs[1 - side]));
+        let (bounds, is_other, cost) = store.with(&bounds[side], cost, point);
         let pair = pairs.copy(from, to);
         pair.bounds[side] = bounds;
         pair.costs[side] = cost as u8;
