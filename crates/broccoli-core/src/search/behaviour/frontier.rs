@@ -176,7 +176,23 @@ fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_LESS, in_bands};
+    use super::{Agenda, MOST_LESS, in_bands};
+
+    /// Parts have all leaves, each once and in order, also of an agenda that was begun.
+    #[test]
+    fn parts_of_an_agenda() {
+        for (count, begun) in [(0, 0), (1, 0), (7, 0), (7, 3), (7, 7), (8, 2)] {
+            let mut agenda = Agenda::new((100..100 + count).collect());
+            let done: Vec<u32> = agenda.by_ref().take(begun).collect();
+            let left = agenda.as_slice().to_vec();
+            assert_eq!((done.len(), agenda.len()), (begun, left.len()));
+            assert!(done.into_iter().chain(left.clone()).eq(100..100 + count));
+            for each in 1..10 {
+                let parts: Vec<Vec<u32>> = agenda.clone().parts(each).map(Iterator::collect).collect();
+                assert!(parts.iter().map(Vec::as_slice).eq(left.chunks(each)), "{each} of {left:?}");
+            }
+        }
+    }
 
     #[test]
     fn bands_are_those_of_the_sorted_keys() {
