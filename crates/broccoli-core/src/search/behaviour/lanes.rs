@@ -6,7 +6,7 @@
 #[cfg(target_arch = "x86_64")]
 mod of_machine {
     use std::arch::x86_64::{
-        __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
+        __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
         _mm_or_si128, _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32,
         _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_sub_epi16, _mm_subs_epu16,
     };
@@ -39,9 +39,15 @@ mod of_machine {
             Lanes(of_sse2!(_mm_set1_epi16(-1)))
         }
 
+        /// Ones in all bits, or zeros.
+        #[inline(always)]
+        pub(crate) fn all(ones: bool) -> Self {
+            Lanes(of_sse2!(_mm_set1_epi16(-i16::from(ones))))
+        }
+
         /// Whether all are equal to those of another.
         #[inline(always)]
-        fn equal(self, other: Self) -> bool {
+        pub(crate) fn equal(self, other: Self) -> bool {
             of_sse2!(_mm_movemask_epi8(_mm_cmpeq_epi16(self.0, other.0))) == 0xffff
         }
 
@@ -96,6 +102,12 @@ mod of_machine {
             Lanes(of_sse2!(_mm_and_si128(self.0, other.0)))
         }
 
+        /// The bits that another does not have.
+        #[inline(always)]
+        pub(crate) fn and_not(self, other: Self) -> Self {
+            Lanes(of_sse2!(_mm_andnot_si128(other.0, self.0)))
+        }
+
         /// Of each two the lesser one.
         #[inline(always)]
         pub(crate) fn min(self, other: Self) -> Self {
@@ -148,6 +160,18 @@ mod of_arrays {
             Lanes([u16::MAX; 8])
         }
 
+        /// Ones in all bits, or zeros.
+        #[inline(always)]
+        pub(crate) fn all(ones: bool) -> Self {
+            Lanes([if ones { u16::MAX } else { 0 }; 8])
+        }
+
+        /// Whether all are equal to those of another.
+        #[inline(always)]
+        pub(crate) fn equal(self, other: Self) -> bool {
+            self.0 == other.0
+        }
+
         #[inline(always)]
         pub(crate) fn is_zero(self) -> bool {
             self.0 == [0; 8]
@@ -187,6 +211,12 @@ mod of_arrays {
         #[inline(always)]
         pub(crate) fn and(self, other: Self) -> Self {
             Lanes(std::array::from_fn(|i| self.0[i] & other.0[i]))
+        }
+
+        /// The bits that another does not have.
+        #[inline(always)]
+        pub(crate) fn and_not(self, other: Self) -> Self {
+            Lanes(std::array::from_fn(|i| self.0[i] & !other.0[i]))
         }
 
         /// Of each two the lesser one.

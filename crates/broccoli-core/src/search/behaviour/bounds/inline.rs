@@ -82,6 +82,13 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
 
     #[inline(always)]
     fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
+        if L == 2 {
+            // Both stay in registers: one that is chosen by the label would have to be in memory.
+            let is_second = Lanes::all(point.label == 1);
+            bounds[0] = bounds[0].max(point.corners.and_not(is_second));
+            bounds[1] = bounds[1].max(point.corners.and(is_second));
+            return;
+        }
         let own = &mut bounds[usize::from(point.label)];
         *own = own.max(point.corners);
     }
@@ -96,14 +103,12 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         // Without a branch: it cannot be predicted.
         let is_inside = self.is_inside(bounds, point);
         let mut with = *bounds;
-        if L == 2 {
-            let (own, other) = (usize::from(point.label), usize::from(point.label == 0));
-            with[own] = bounds[own].max(point.corners);
-            let is_other = !bounds[other].is_zero();
-            let are_across = !are_disjoint(bounds[own].max(point.corners), bounds[other]);
-            return (with, !is_inside, Cost::from(is_other) + Cost::from(is_other & are_across));
-        }
         self.widen(&mut with, point);
+        if L == 2 {
+            let are_both = !with[0].is_zero() & !with[1].is_zero();
+            let are_across = !are_disjoint(with[0], with[1]);
+            return (with, !is_inside, Cost::from(are_both) + Cost::from(are_both & are_across));
+        }
         (with, !is_inside, self.cost_without_split(&with).unwrap_or(2))
     }
 
