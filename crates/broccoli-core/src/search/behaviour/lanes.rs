@@ -6,9 +6,9 @@
 #[cfg(target_arch = "x86_64")]
 mod of_machine {
     use std::arch::x86_64::{
-        __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi16, _mm_movemask_epi8,
-        _mm_or_si128, _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128, _mm_shuffle_epi32,
-        _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_sub_epi16, _mm_subs_epu16,
+        __m128i, _mm_add_epi16, _mm_adds_epu16, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi16,
+        _mm_movemask_epi8, _mm_or_si128, _mm_packs_epi16, _mm_set_epi16, _mm_set1_epi16, _mm_setzero_si128,
+        _mm_shuffle_epi32, _mm_shufflehi_epi16, _mm_shufflelo_epi16, _mm_sub_epi16, _mm_subs_epu16,
     };
 
     #[derive(Clone, Copy, Debug)]

@@ -40,8 +40,8 @@ struct Region<B> {
     bounds: B,
     /// The fewest predicate nodes that tell its points apart.
     cost: Cost,
-    /// Its entries, if it has been split; it is split only when it costs more than 1. One that costs 2 and has
-    /// none may have no more, and this is where its [pairs](two::Pairs) are.
+    /// Its entries, if it has been split, the first of them one of the cheapest; it is split only when it costs more
+    /// than 1. One that costs 2 and has none may have no more, and this is where its [pairs](two::Pairs) are.
     first: u32,
     count: u32,
 }
@@ -177,6 +177,24 @@ enum Change {
     Impossible,
 }
 
+/// Whether a region stays within its budget with one more point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It does, and costs at most so much.
+    Within(Cost),
+    No,
+    /// That takes a split to know.
+    Unknown,
+}
+
+impl Fit {
+    /// It does if it costs at most so much.
+    #[inline(always)]
+    fn within(cost: Option<Cost>) -> Self {
+        cost.map_or(Fit::No, Fit::Within)
+    }
+}
+
 /// All trees that agree with the points pushed.
 pub(super) struct VersionSpace<S: Store> {
     /// Per dimension, the number of thresholds.
@@ -247,24 +265,27 @@ impl<S: Store> VersionSpace<S> {
         self.budget.nodes
     }
 
-    /// Whether it is plain to see that no tree of at most `nodes` predicates agrees with one more point.
-    /// Changes nothing; where it would take a split to know, it says no, and only [`VersionSpace::push`]
-    /// tells.
+    /// Whether some tree of at most `nodes` predicates agrees with one more point, as far as that is plain to see:
+    /// where it would take a split to know, only [`VersionSpace::push`] tells. Changes nothing.
     #[inline]
-    pub(super) fn refutes(&self, point: &Point<'_, S>, nodes: Cost) -> bool {
+    pub(super) fn fit(&self, point: &Point<'_, S>, nodes: Cost) -> Fit {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits::<false>(self.root(), budget, point, None) == Some(false)
+        self.fits::<false>(self.root(), budget, point, None)
     }
 
     /// Whether some tree within the limits agrees with one more point. Changes nothing.
     pub(super) fn is_possible(&mut self, point: &Point<'_, S>) -> bool {
-        self.fits::<true>(self.root(), self.budget, point, None).unwrap_or_else(|| {
-            let is_possible = self.push(point);
-            if is_possible {
-                self.pop();
+        match self.fits::<true>(self.root(), self.budget, point, None) {
+            Fit::Within(_) => true,
+            Fit::No => false,
+            Fit::Unknown => {
+                let is_possible = self.push(point);
+                if is_possible {
+                    self.pop();
+                }
+                is_possible
             }
-            is_possible
-        })
+        }
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.

@@ -81,18 +81,24 @@ impl<S: Store> VersionSpace<S> {
 
     /// [`VersionSpace::fits`] for a region of depth 2 that is split.
     #[inline]
-    pub(super) fn pairs_fit(&self, region: &Region<S::Bounds>, nodes: Cost, point: &Point<'_, S>) -> bool {
+    pub(super) fn pairs_fit(
+        &self,
+        region: &Region<S::Bounds>,
+        nodes: Cost,
+        point: &Point<'_, S>,
+    ) -> Option<Cost> {
         for pair in self.pairs.items(region.entries()) {
             let (side, is_cut) = pair.group.side(point.cell);
             let fits = |side: usize| {
-                let cost = self.store.cost_with(&pair.bounds[side], point);
-                cost.is_some_and(|cost| 1 + Cost::from(pair.costs[1 - side]) + cost <= nodes)
+                let cost = self.store.cost_with(&pair.bounds[side], point)?;
+                Some(1 + Cost::from(pair.costs[1 - side]) + cost).filter(|&cost| cost <= nodes)
             };
-            if fits(side) || is_cut && fits(1 - side) {
-                return true;
+            let cost = fits(side).or_else(|| if is_cut { fits(1 - side) } else { None });
+            if cost.is_some() {
+                return cost;
             }
         }
-        false
+        None
     }
 
     /// [`VersionSpace::refine`] for a region of depth 2.

@@ -1,65 +1,71 @@
 //! One more point: what it does to the regions, and whether they can take it.
 
-use super::{Budget, Change, Cost, Entry, Region, VersionSpace, Way};
+use super::{Budget, Change, Cost, Entry, Fit, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::{Point, Store};
 
 impl<S: Store> VersionSpace<S> {
-    /// Whether a region stays within its budget with one more point; `None` if it must be split first.
-    #[inline]
+    /// Whether a region stays within its budget with one more point.
+    #[inline(always)]
     pub(super) fn fits<const EXACTLY: bool>(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
-    ) -> Option<bool> {
-        if region.is_two() {
-            return Some(self.two_fit(region, budget, point, way));
-        }
-        if region.count == 0 {
-            return match self.store.cost_with(&region.bounds, point) {
-                Some(cost) => Some(budget.covers(cost)),
-                None if budget.depth < 2 || budget.nodes < 2 => Some(false),
-                None if budget.nodes == 2 => self.two_suffice(&region.bounds, point, way),
-                None if EXACTLY && budget.depth == 2 => self.pairs_suffice(point, way),
-                None => None,
+    ) -> Fit {
+        if region.count > 0 {
+            return match budget.depth {
+                2 => Fit::within(self.pairs_fit(region, budget.nodes, point)),
+                _ => self.entries_fit::<EXACTLY>(region, budget, point, way),
             };
         }
-        if budget.depth == 2 {
-            return Some(self.pairs_fit(region, budget.nodes, point));
+        if region.is_two() {
+            return Fit::within(self.two_fit(region, budget, point, way).then_some(2));
         }
-        self.entries_fit::<EXACTLY>(region, budget, point, way)
+        let (is_enough, cost) = match self.store.cost_with(&region.bounds, point) {
+            Some(cost) => (Some(budget.covers(cost)), cost),
+            None if budget.depth < 2 || budget.nodes < 2 => (Some(false), 2),
+            None if budget.nodes == 2 => (self.two_suffice(&region.bounds, point, way), 2),
+            None if EXACTLY && budget.depth == 2 => (self.pairs_suffice(point, way), 3),
+            None => (None, 2),
+        };
+        is_enough.map_or(Fit::Unknown, |is_enough| Fit::within(is_enough.then_some(cost)))
     }
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
+    #[inline(never)]
     fn entries_fit<const EXACTLY: bool>(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
-    ) -> Option<bool> {
+    ) -> Fit {
         let mut is_unknown = false;
         let mut is_whole_known = false;
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
-            let (side, is_cut) = entry.group.side(point.cell);
-            let mut fits = |side: usize| {
+            let (mut side, mut is_cut) = entry.group.side(point.cell);
+            loop {
                 let is_whole = self.is_whole(entry, side);
-                if is_whole && is_whole_known {
-                    return false;
+                let others = 1 + entry.sides[1 - side].cost;
+                if !(is_whole && is_whole_known)
+                    && let Some(budget) = budget.side(others)
+                {
+                    is_whole_known |= is_whole;
+                    let way = Way::new(entry.group, side, way);
+                    match self.fits::<EXACTLY>(&entry.sides[side], budget, point, Some(&way)) {
+                        Fit::Within(cost) => return Fit::Within(others + cost),
+                        Fit::No => {}
+                        Fit::Unknown => is_unknown = true,
+                    }
                 }
-                is_whole_known |= is_whole;
-                let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return false };
-                let way = Way::new(entry.group, side, way);
-                let fits = self.fits::<EXACTLY>(&entry.sides[side], budget, point, Some(&way));
-                is_unknown |= fits.is_none();
-                fits == Some(true)
-            };
-            if fits(side) || is_cut && fits(1 - side) {
-                return Some(true);
+                if !is_cut {
+                    break;
+                }
+                (side, is_cut) = (1 - side, false);
             }
         }
-        if is_unknown { None } else { Some(false) }
+        if is_unknown { Fit::Unknown } else { Fit::No }
     }
 
     /// Adds one more point to a region.
@@ -112,7 +118,7 @@ impl<S: Store> VersionSpace<S> {
         let first = entries.len();
         let mut end = first;
         let mut is_changed = false;
-        let mut least = Cost::MAX;
+        let (mut least, mut best) = (Cost::MAX, first);
         let mut whole = None;
         for index in region.entries() {
             let group = entries.item(index).group;
@@ -121,7 +127,7 @@ impl<S: Store> VersionSpace<S> {
                 let entry = entries.copy(index, end);
                 entry.group = group.cut(point.cell)[1];
                 if self.add_to_entry(entry, 0, budget, point, way, &mut whole) != Change::Impossible {
-                    least = least.min(entry.cost());
+                    (least, best) = (least, best).min((entry.cost(), end));
                     end += 1;
                 }
             }
@@ -132,15 +138,19 @@ impl<S: Store> VersionSpace<S> {
             let change = self.add_to_entry(entry, side, budget, point, way, &mut whole);
             is_changed |= is_cut || change != Change::Nothing;
             if change != Change::Impossible {
-                least = least.min(entry.cost());
+                (least, best) = (least, best).min((entry.cost(), end));
                 end += 1;
             }
         }
         if is_changed {
             entries.grow_to(end);
+            entries.swap(first, best);
         }
         self.entries[level] = entries;
-        if is_changed { region.become_split(first, end - first, least) } else { Change::Nothing }
+        if !is_changed {
+            return Change::Nothing;
+        }
+        region.become_split(first, end - first, least)
     }
 
     /// Whether an entry has all points of its region on one side.

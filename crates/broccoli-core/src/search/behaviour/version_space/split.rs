@@ -88,7 +88,12 @@ impl<S: Store> VersionSpace<S> {
             cost = cost.min(self.enter::<1>(dimension, way, &mut scratch, budget, &mut whole));
         }
         self.scratch[level] = scratch;
-        region.become_split(first, self.entries[level].len() - first, cost)
+        let entries = &mut self.entries[level];
+        let end = entries.len();
+        if let Some(best) = (first..end).find(|&index| entries.item(index).cost() == cost) {
+            entries.swap(first, best);
+        }
+        region.become_split(first, end - first, cost)
     }
 
     /// The points in the region at the end of the way, and the bounds of those near the last one.

@@ -68,6 +68,14 @@ impl<T: Copy> Stack<T> {
         &mut self.items[to]
     }
 
+    /// Two values change places.
+    #[inline(always)]
+    pub(super) fn swap(&mut self, one: usize, other: usize) {
+        if one != other {
+            self.items.swap(one, other);
+        }
+    }
+
     /// What was written above the stack is part of it.
     #[inline(always)]
     pub(super) fn grow_to(&mut self, len: usize) {

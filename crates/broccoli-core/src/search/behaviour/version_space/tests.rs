@@ -31,10 +31,17 @@ fn check<S: Store>(
             let possible = expected.is_some_and(|least| least <= u64::from(most));
             let budget = Budget { nodes: most, ..space.budget };
             let point = Point::new(&cell, label);
-            let fits = space.fits::<false>(space.root(), budget, &point, None);
-            prop_assert!(fits.is_none_or(|fits| fits == possible), "{fits:?} within {most}");
-            let fits = space.fits::<true>(space.root(), budget, &point, None);
-            prop_assert!(fits.is_none_or(|fits| fits == possible), "exactly {fits:?} within {most}");
+            for fit in [
+                space.fits::<false>(space.root(), budget, &point, None),
+                space.fits::<true>(space.root(), budget, &point, None),
+            ] {
+                let is_right = match fit {
+                    Fit::Within(cost) => cost <= most && expected.is_some_and(|least| least <= cost.into()),
+                    Fit::No => !possible,
+                    Fit::Unknown => true,
+                };
+                prop_assert!(is_right, "{fit:?} within {most}, and it is {expected:?}");
+            }
         }
         prop_assert_eq!(space.is_possible(&Point::new(&cell, label)), expected.is_some());
         let pushed = space.push(&Point::new(&cell, label));

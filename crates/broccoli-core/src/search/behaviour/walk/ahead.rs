@@ -8,8 +8,15 @@ use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, Slot};
 use crate::search::behaviour::memory::Node;
-use crate::search::behaviour::version_space::Cost;
+use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
+
+/// A label that is not plainly impossible; and whether it is known that no more predicates are needed with it.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    label: u16,
+    is_free: bool,
+}
 
 impl<S: Store> Walk<S> {
     /// How many nodes a behaviour may need whose value is at best `value`.
@@ -118,20 +125,21 @@ impl<S: Store> Walk<S> {
         self.tell_space();
         let within = most.min(self.job.round.nodes);
         let mut point = Point::new(cell, 0);
-        let (mut first, mut next) = self.open_labels(&mut point, within);
-        if next.is_none() && within == self.space.nodes() {
-            self.note_label(cell, slot, first, Some(within));
+        let (mut first, mut open) = self.open_labels(&mut point, within);
+        if open.is_none() && within == self.space.nodes() {
+            self.note_label(cell, slot, first.label, Some(within));
         } else {
-            point.label = first;
-            while !self.give(&point, slot, within) {
-                debug_assert!(next.is_some(), "a tree that agrees with the behaviour labels every cell");
-                let Some(label) = next else { break };
-                first = label;
-                next = self.open_label(&mut point, first + 1..self.actions, within);
-                point.label = first;
+            point.label = first.label;
+            while !self.give(&point, first.is_free, slot, within) {
+                debug_assert!(open.is_some(), "a tree that agrees with the behaviour labels every cell");
+                let Some(next) = open else { break };
+                first = next;
+                open = self.open_label(&mut point, first.label + 1..self.actions, within);
+                point.label = first.label;
             }
         }
-        let open = next;
+        let first = first.label;
+        let mut next = open.map(|open| open.label);
         if within < most {
             next = self.label_from(0, first);
         }
@@ -140,8 +148,10 @@ impl<S: Store> Walk<S> {
         }
         if let Some(next) = next {
             let at = self.divide(self.at, self.labels_from(next, first));
-            let (labelled, is_open) = (self.labels.len() as u32 - 1, open == Some(next));
-            self.frames.push(Frame { labelled, first, next, is_open, at, node: None });
+            let labelled = self.labels.len() as u32 - 1;
+            let open = open.filter(|open| open.label == next);
+            let (is_open, is_free) = (open.is_some(), open.is_some_and(|open| open.is_free));
+            self.frames.push(Frame { labelled, first, next, is_open, is_free, at, node: None });
             self.marks += 1;
         }
         (next.is_some(), first)
@@ -149,32 +159,35 @@ impl<S: Store> Walk<S> {
 
     /// The first two labels of a point that are not plainly impossible, if there are two.
     #[inline]
-    fn open_labels(&mut self, point: &mut Point<'_, S>, within: Cost) -> (u16, Option<u16>) {
+    fn open_labels(&mut self, point: &mut Point<'_, S>, within: Cost) -> (Open, Option<Open>) {
         // If no other label is possible the last one looked at is, and there is no need to.
+        let only = |label| (Open { label, is_free: false }, None);
         if self.actions == 2 {
-            point.label = self.unlikely;
-            if self.space.refutes(point, within) {
-                return (1 - point.label, None);
-            }
-            point.label = 1 - point.label;
-            if self.space.refutes(point, within) {
-                self.unlikely = point.label;
-                return (1 - point.label, None);
-            }
-            return (0, Some(1));
+            let unlikely = self.unlikely;
+            let Some(one) = self.open_label(point, unlikely..unlikely + 1, within) else {
+                return only(1 - unlikely);
+            };
+            let likely = 1 - unlikely;
+            let Some(other) = self.open_label(point, likely..likely + 1, within) else {
+                self.unlikely = likely;
+                return only(unlikely);
+            };
+            return if unlikely == 0 { (one, Some(other)) } else { (other, Some(one)) };
         }
         let last = self.actions - 1;
-        let first = self.open_label(point, 0..last, within).unwrap_or(last);
-        (first, self.open_label(point, first + 1..self.actions, within))
+        let first = self.open_label(point, 0..last, within).unwrap_or(only(last).0);
+        (first, self.open_label(point, first.label + 1..self.actions, within))
     }
 
     /// The first of some labels of a point that is not plainly impossible.
-    #[inline]
-    fn open_label(&self, point: &mut Point<'_, S>, labels: Range<u16>, within: Cost) -> Option<u16> {
+    #[inline(always)]
+    fn open_label(&self, point: &mut Point<'_, S>, labels: Range<u16>, within: Cost) -> Option<Open> {
         for label in labels {
             point.label = label;
-            if !self.space.refutes(point, within) {
-                return Some(label);
+            match self.space.fit(point, within) {
+                Fit::No => {}
+                Fit::Within(cost) => return Some(Open { label, is_free: cost <= self.cost }),
+                Fit::Unknown => return Some(Open { label, is_free: false }),
             }
         }
         None
@@ -207,8 +220,15 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// Gives a cell its label, if that is possible within `most` nodes; says whether.
-    pub(super) fn give(&mut self, point: &Point<'_, S>, slot: Slot, most: Cost) -> bool {
+    /// Gives a cell its label, if that is possible within `most` nodes; says whether. If it is known to cost nothing,
+    /// the version space is told when it is asked next: many a trace comes to no more new cell.
+    pub(super) fn give(&mut self, point: &Point<'_, S>, is_free: bool, slot: Slot, most: Cost) -> bool {
+        debug_assert_eq!(self.told, self.labels.len());
+        if is_free {
+            self.counts.realisable += 1;
+            self.set_label(point.cell, slot, point.label, None, self.at.steps);
+            return true;
+        }
         if !self.space.push(point) {
             return false;
         }

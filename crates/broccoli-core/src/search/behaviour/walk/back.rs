@@ -8,7 +8,7 @@ use super::{Ask, Frame, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::{Leaf, LeafLabel};
-use crate::search::behaviour::version_space::Cost;
+use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
 
 impl<S: Store> Walk<S> {
@@ -36,7 +36,9 @@ impl<S: Store> Walk<S> {
     fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, first, next, mut is_open, at, node }) = self.frames.last() else {
+            let Some(&Frame { labelled, first, next, mut is_open, mut is_free, at, node }) =
+                self.frames.last()
+            else {
                 break None;
             };
             let marks = self.marks - u32::from(node.is_none());
@@ -68,8 +70,8 @@ impl<S: Store> Walk<S> {
                 let point = Point::new(&cell, next);
                 if !self.is_suspended
                     && !is_only
-                    && (is_open || !self.space.refutes(&point, within))
-                    && self.give(&point, slot, within)
+                    && (is_open || self.space.fit(&point, within) != Fit::No)
+                    && self.give(&point, is_free, slot, within)
                 {
                     break Some((true, next));
                 }
@@ -78,11 +80,13 @@ impl<S: Store> Walk<S> {
                     break Some((false, next));
                 }
                 self.counts.unrealisable += 1;
-                is_open = false;
+                (is_open, is_free) = (false, false);
             };
             let keep = label.is_some();
             match (label, self.frames.last_mut()) {
-                (Some(label), Some(frame)) => (frame.next, frame.is_open, frame.at) = (label, false, left),
+                (Some(label), Some(frame)) => {
+                    (frame.next, frame.is_open, frame.is_free, frame.at) = (label, false, false, left);
+                }
                 _ => self.drop_frame(),
             }
             match (given, node) {
@@ -230,7 +234,7 @@ impl<S: Store> Walk<S> {
                 Some(label) => {
                     let slot = self.labels.find(cell).0;
                     let within = most.min(self.job.round.nodes);
-                    if is_impossible || !self.give(&Point::new(cell, label), slot, within) {
+                    if is_impossible || !self.give(&Point::new(cell, label), false, slot, within) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
                             break Some(Ask::Keep { leaf: index });

@@ -90,10 +90,11 @@ struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
     /// The label it had first, and the next one to try; and whether it is known that this one is not plainly
-    /// impossible.
+    /// impossible, and that no more predicates are needed with it.
     first: u16,
     next: u16,
     is_open: bool,
+    is_free: bool,
     at: Position,
     /// Where it is remembered; else it has a mark.
     node: Option<Node>,
