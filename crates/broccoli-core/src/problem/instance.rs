@@ -414,10 +414,9 @@ impl<'p> Instance<'p> {
 
     #[inline]
     fn checked(&self, verdict: Verdict) -> Result<Verdict, RunError> {
-        match self.observation.iter().position(|v| v.is_nan()) {
-            None => Ok(verdict),
-            Some(position) => Err(self.nan(position)),
-        }
+        // Without a branch for each.
+        let is_nan = self.observation.iter().fold(false, |is_nan, value| is_nan | value.is_nan());
+        if is_nan { Err(self.nan()) } else { Ok(verdict) }
     }
 
     fn checked_reward(&self, reward: Option<f64>, (low, high): (f64, f64)) -> Result<f64, RunError> {
@@ -443,8 +442,10 @@ impl<'p> Instance<'p> {
     }
 
     #[cold]
-    fn nan(&self, position: usize) -> RunError {
-        let dimension = self.problem.dimensions()[position].name.clone();
+    fn nan(&self) -> RunError {
+        let position = self.observation.iter().position(|value| value.is_nan());
+        let dimension = position.map(|position| self.problem.dimensions()[position].name.clone());
+        let dimension = dimension.unwrap_or_default();
         RunError::NaN { initial: self.initial, step: self.steps, dimension }
     }
 }

@@ -226,8 +226,12 @@ impl Thresholds {
         let place = if place < most { place } else { most };
         // The nearest whole number: so large a float has no other bits for a fraction.
         let guess = (place + (1_u64 << 52) as f64).to_bits() as u32;
-        let edges = &self.edges[guess as usize..][..2];
-        (guess + u32::from(edges[1] <= value) - u32::from(value < edges[0])) as u16
+        let guess = guess as usize;
+        let [low, high] = match self.edges.get(guess..guess + 2) {
+            Some(&[low, high]) => [low, high],
+            _ => return 0, // there are two around each place
+        };
+        (guess as u16) + u16::from(high <= value) - u16::from(value < low)
     }
 
     /// The position of a threshold in the list, if it is one.
