@@ -34,6 +34,7 @@
 
 mod batch;
 mod bounds;
+mod bytes;
 mod crew;
 mod driver;
 mod equals;
@@ -55,7 +56,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use self::bounds::{Arena, Inline};
+use self::bounds::{Arena, Inline, Narrow};
 pub(super) use self::equals::for_each_equal;
 pub(super) use self::lane::Counts;
 use self::passes::Passes;
@@ -89,8 +90,13 @@ pub(super) fn search(
     saved: Option<Saved>,
 ) -> Result<(), RunError> {
     // The usual numbers of dimensions and actions have the version space made for them.
+    let is_narrow =
+        problem.dimensions().iter().all(|dimension| dimension.thresholds.len() <= Narrow::<1>::MOST);
     match (problem.dimensions().len(), problem.actions().len()) {
-        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, options, progress, saved),
+        (1, 2) if is_narrow => Passes::<Narrow<1>>::run(problem, factory, options, progress, saved),
+        (2, 2) if is_narrow => Passes::<Narrow<2>>::run(problem, factory, options, progress, saved),
+        (3, 2) if is_narrow => Passes::<Narrow<3>>::run(problem, factory, options, progress, saved),
+        (4, 2) if is_narrow => Passes::<Narrow<4>>::run(problem, factory, options, progress, saved),
         (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, options, progress, saved),
         (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, options, progress, saved),
         (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, options, progress, saved),

@@ -1,6 +1,6 @@
 //! Bounds in the machine's wide registers.
 
-use super::{Point, Store, cost_of};
+use super::{Point, Store, cost_of, pairs_with};
 use crate::search::behaviour::lanes::Lanes;
 use crate::search::behaviour::version_space::{Cost, Way};
 
@@ -14,23 +14,6 @@ type Corners = Lanes;
 fn are_disjoint(a: Corners, b: Corners) -> bool {
     !a.all_reach_across(b)
 }
-
-/// By set of eight directions, the pairs of directions one of which is in the set.
-static PAIRS_WITH: [u64; 256] = {
-    let mut pairs_with = [0; 256];
-    let mut set = 0;
-    while set < 256 {
-        let mut pair = 0;
-        while pair < 64 {
-            if set >> (pair / 8) & 1 == 1 || set >> (pair % 8) & 1 == 1 {
-                pairs_with[set] |= 1 << pair;
-            }
-            pair += 1;
-        }
-        set += 1;
-    }
-    pairs_with
-};
 
 /// Bounds for `D` dimensions, at most four, and `L` labels, held in the handle itself.
 pub(in super::super) struct Inline<const D: usize, const L: usize>;
@@ -200,7 +183,7 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         point: &Point<'_, Self>,
     ) -> u64 {
         let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
-        PAIRS_WITH[usize::from(point.corners.greater(own))]
+        pairs_with(point.corners.greater(own))
     }
 
     #[inline(always)]
@@ -208,7 +191,7 @@ impl<const D: usize, const L: usize> Store for Inline<D, L> {
         let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
         let others = (0..L).filter(|&other| other != label).map(|other| bounds[other]);
         let directions = others.fold(Lanes::zero(), Lanes::max).greater(own);
-        !PAIRS_WITH[usize::from(!directions)]
+        !pairs_with(!directions)
     }
 
     fn reach(&self) -> usize {

@@ -1,14 +1,17 @@
 //! Bounds: per label, the least and greatest rank in every dimension of the points of a region.
 //!
-//! All that the version space asks of a region's points is answered from their bounds. Two stores
-//! hold them: [`Inline`] has them in the machine's [wide registers](super::lanes), for the usual small
-//! numbers of dimensions and labels; [`Arena`] holds any number.
+//! All that the version space asks of a region's points is answered from their bounds. Three stores
+//! hold them: [`Narrow`] has them in one of the machine's [wide registers](super::bytes), for two labels, up to
+//! four dimensions and not too many thresholds, which is the usual case; [`Inline`] in [several](super::lanes), for
+//! some other small numbers; [`Arena`] holds any number.
 
 mod arena;
 mod inline;
+mod narrow;
 
 pub(super) use self::arena::Arena;
 pub(super) use self::inline::Inline;
+pub(super) use self::narrow::Narrow;
 use super::version_space::{Cost, Way};
 
 /// A cell with a label, as a store wants it.
@@ -115,6 +118,29 @@ pub(super) trait Store: Sized {
 
     /// Forgets all bounds made since the store reached this far.
     fn cut_back(&mut self, reach: usize);
+}
+
+/// By set of eight directions, the pairs of directions one of which is in the set.
+static PAIRS_WITH: [u64; 256] = {
+    let mut pairs_with = [0; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut pair = 0;
+        while pair < 64 {
+            if set >> (pair / 8) & 1 == 1 || set >> (pair % 8) & 1 == 1 {
+                pairs_with[set] |= 1 << pair;
+            }
+            pair += 1;
+        }
+        set += 1;
+    }
+    pairs_with
+};
+
+/// The pairs of directions one of which is in a set of eight.
+#[inline(always)]
+fn pairs_with(directions: u8) -> u64 {
+    PAIRS_WITH[usize::from(directions)]
 }
 
 /// What [`Store::cost_without_split`] says, from the labels present.

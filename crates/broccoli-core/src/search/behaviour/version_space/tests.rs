@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::behaviour::bounds::{Arena, Inline};
+use crate::search::behaviour::bounds::{Arena, Inline, Narrow};
 use crate::search::behaviour::lanes::Lanes;
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 
@@ -71,6 +71,10 @@ proptest! {
         moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..3u16, 0..24u8), 0..24),
     ) {
         let limits = (depth, nodes.min((1 << depth) - 1));
+        check::<Narrow<1>>(1, 2, limits, &moves)?;
+        check::<Narrow<2>>(2, 2, limits, &moves)?;
+        check::<Narrow<3>>(3, 2, limits, &moves)?;
+        check::<Narrow<4>>(4, 2, limits, &moves)?;
         check::<Inline<1, 2>>(1, 2, limits, &moves)?;
         check::<Inline<2, 2>>(2, 2, limits, &moves)?;
         check::<Inline<2, 3>>(2, 3, limits, &moves)?;
@@ -103,6 +107,10 @@ proptest! {
             let label = |cell: &[u16; 4]| is(cell, a) && is(cell, b) || limits.1 > 2 && is(cell, c);
             moves.iter().map(|&(cell, noise, back)| (cell, u16::from(label(&cell) ^ (noise == 0)), back)).collect()
         };
+        check::<Narrow<1>>(1, 2, limits, &labelled(1))?;
+        check::<Narrow<2>>(2, 2, limits, &labelled(2))?;
+        check::<Narrow<3>>(3, 2, limits, &labelled(3))?;
+        check::<Narrow<4>>(4, 2, limits, &labelled(4))?;
         check::<Inline<1, 2>>(1, 2, limits, &labelled(1))?;
         check::<Inline<2, 2>>(2, 2, limits, &labelled(2))?;
         check::<Inline<3, 2>>(3, 2, limits, &labelled(3))?;
