@@ -1,4 +1,4 @@
-//! Bounds of two labels in one of the machine's wide registers, for up to 255 thresholds in a dimension.
+//! Bounds of two labels in one of the machine's wide registers, for up to 254 thresholds in a dimension.
 
 use super::{Point, Store, pairs_with};
 use crate::search::behaviour::bytes::Bytes;
@@ -12,12 +12,8 @@ type Corners = Bytes;
 /// Bounds for `D` dimensions, at most four, and two labels.
 pub(in super::super) struct Narrow<const D: usize>;
 
-/// Which labels have no points.
-#[inline(always)]
-fn are_absent(bounds: Bytes) -> [bool; 2] {
-    let zeros = bounds.equal(Bytes::zero());
-    [zeros as u8 == u8::MAX, (zeros >> 8) as u8 == u8::MAX]
-}
+/// Where there are bits of zeros for labels that have no points: a complement of the least rank is no zero.
+const ABSENT: u16 = 0x1010;
 
 /// The bits of one half.
 #[inline(always)]
@@ -26,8 +22,8 @@ fn half(bits: u16, label: usize) -> u8 {
 }
 
 impl<const D: usize> Narrow<D> {
-    /// The most thresholds in a dimension: a rank has 8 bits.
-    pub(in super::super) const MOST: usize = u8::MAX as usize;
+    /// The most thresholds in a dimension: a rank has 8 bits, and its complement is not zero.
+    pub(in super::super) const MOST: usize = u8::MAX as usize - 1;
 
     /// The bounds of one point.
     #[inline(always)]
@@ -47,7 +43,7 @@ impl<const D: usize> Store for Narrow<D> {
 
     #[inline(always)]
     fn corners(cell: &[u16]) -> Corners {
-        debug_assert!(cell.iter().all(|&rank| rank <= u8::MAX.into()));
+        debug_assert!(cell.iter().all(|&rank| usize::from(rank) <= Self::MOST));
         let unused = u32::MAX.checked_shl(8 * D as u32).unwrap_or(0);
         let ranks = cell[..D].iter().rev().fold(0, |ranks, &rank| ranks << 8 | u32::from(rank)) | unused;
         Bytes::twice(u64::from(ranks) | u64::from(!ranks | unused) << 32)
@@ -72,7 +68,7 @@ impl<const D: usize> Store for Narrow<D> {
 
     #[inline(always)]
     fn are_empty(&self, bounds: &Bytes) -> bool {
-        bounds.equal(Bytes::zero()) == u16::MAX
+        bounds.equal(Bytes::zero()) & ABSENT == ABSENT
     }
 
     #[inline(always)]
@@ -89,8 +85,7 @@ impl<const D: usize> Store for Narrow<D> {
     fn with(&mut self, bounds: &Bytes, _: Cost, point: &Point<'_, Self>) -> (Bytes, bool, Cost) {
         // Without a branch: it cannot be predicted.
         let with = bounds.max(Self::alone(point));
-        let [first, second] = are_absent(with);
-        let are_both = !first & !second;
+        let are_both = with.equal(Bytes::zero()) & ABSENT == 0;
         let cost = Cost::from(are_both) + Cost::from(are_both & with.halves_reach_across());
         (with, with.equal(*bounds) != u16::MAX, cost)
     }
@@ -147,14 +142,16 @@ impl<const D: usize> Store for Narrow<D> {
 
     #[inline(always)]
     fn cost_without_split(&self, bounds: &Bytes) -> Option<Cost> {
-        let [first, second] = are_absent(*bounds);
-        if first | second { Some(0) } else { (!bounds.halves_reach_across()).then_some(1) }
+        if bounds.equal(Bytes::zero()) & ABSENT != 0 {
+            return Some(0);
+        }
+        (!bounds.halves_reach_across()).then_some(1)
     }
 
     #[inline(always)]
     fn only_other(&self, bounds: &Bytes, label: u16) -> Option<usize> {
         let other = usize::from(label == 0);
-        (!are_absent(*bounds)[other]).then_some(other)
+        (half(bounds.equal(Bytes::zero()) & ABSENT, other) == 0).then_some(other)
     }
 
     const HAS_PAIRS: bool = true;

@@ -2,7 +2,6 @@
 //! work is done on these.
 
 use super::split::Scratch;
-use super::stack::Stack;
 use super::{Change, Cost, Group, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::{Point, Store};
 
@@ -110,54 +109,53 @@ impl<S: Store> VersionSpace<S> {
         point: &Point<'_, S>,
     ) -> Change {
         let VersionSpace { store, pairs, .. } = self;
-        pairs.make_room(2 * region.count as usize);
         let first = pairs.len();
-        let mut end = first;
+        let (old, new) = pairs.with_room(region.entries());
+        let mut count = 0;
         let mut is_changed = false;
         let mut least = Cost::MAX;
         // All that cannot be predicted is done without a branch.
-        for index in region.entries() {
-            let group = pairs.item(index).group;
-            let (side, is_cut) = group.side(point.cell);
+        for pair in old {
+            let (side, is_cut) = pair.group.side(point.cell);
             if is_cut {
-                let (pair, cost, _) = Self::add_to_pair(store, pairs, index, end, 0, point);
-                pair.group = group.cut(point.cell)[1];
+                let (cost, _) = pair.add(store, 0, point, &mut new[count]);
+                new[count].group = pair.group.cut(point.cell)[1];
                 least = least.min(cost);
-                end += usize::from(cost <= nodes);
+                count += usize::from(cost <= nodes);
             }
-            let (pair, cost, is_other) = Self::add_to_pair(store, pairs, index, end, side, point);
+            let (cost, is_other) = pair.add(store, side, point, &mut new[count]);
             if is_cut {
-                pair.group = group.cut(point.cell)[0];
+                new[count].group = pair.group.cut(point.cell)[0];
             }
             is_changed |= is_other | is_cut | (cost > nodes);
             least = least.min(cost);
-            end += usize::from(cost <= nodes);
+            count += usize::from(cost <= nodes);
         }
         if !is_changed {
             return Change::Nothing;
         }
-        pairs.grow_to(end);
-        region.become_split(first, end - first, least)
+        pairs.grow(count);
+        region.become_split(first, count, least)
     }
+}
 
-    /// Copies a pair with one more point on one side of it; its cost, and whether it is another one.
+impl<B: Copy> Pair<B> {
+    /// Writes it down elsewhere with one more point on one side of it; its cost then, and whether it is another one.
     #[inline(always)]
-    fn add_to_pair<'p>(
+    fn add<S: Store<Bounds = B>>(
+        &self,
         store: &mut S,
-        pairs: &'p mut Stack<Pair<S::Bounds>>,
-        from: usize,
-        to: usize,
         side: usize,
         point: &Point<'_, S>,
-    ) -> (&'p mut Pair<S::Bounds>, Cost, bool) {
-        let Pair { costs, bounds, .. } = pairs.item(from);
-        let (cost, other) = (Cost::from(costs[side]), Cost::from(costs[1 - side]));
-        let (bounds, is_other, cost) = store.with(&bounds[side], cost, point);
-        let pair = pairs.copy(from, to);
-        pair.bounds[side] = bounds;
-        pair.costs[side] = cost as u8;
+        place: &mut Self,
+    ) -> (Cost, bool) {
+        let (cost, other) = (Cost::from(self.costs[side]), Cost::from(self.costs[1 - side]));
+        let (bounds, is_other, cost) = store.with(&self.bounds[side], cost, point);
+        // A changed copy that is written there would have to wait until it is changed.
+        *place = *self;
+        place.bounds[side] = bounds;
+        place.costs[side] = cost as u8;
         // A side that needs a split is beyond any budget.
-        let cost = if cost < 2 { 1 + cost + other } else { Cost::MAX };
-        (pair, cost, is_other)
+        (if cost < 2 { 1 + cost + other } else { Cost::MAX }, is_other)
     }
 }

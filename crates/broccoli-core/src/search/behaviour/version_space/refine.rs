@@ -114,43 +114,45 @@ impl<S: Store> VersionSpace<S> {
         let level = budget.depth as usize - 3;
         // Only lists of lesser depth are written meanwhile.
         let mut entries = std::mem::take(&mut self.entries[level]);
-        entries.make_room(2 * region.count as usize);
         let first = entries.len();
-        let mut end = first;
+        let (old, new) = entries.with_room(region.entries());
+        let mut count = 0;
         let mut is_changed = false;
-        let (mut least, mut best) = (Cost::MAX, first);
+        let (mut least, mut best) = (Cost::MAX, 0);
         let mut whole = None;
-        for index in region.entries() {
-            let group = entries.item(index).group;
+        for old in old {
+            let group = old.group;
             let (side, is_cut) = group.side(point.cell);
             if is_cut {
-                let entry = entries.copy(index, end);
+                let entry = &mut new[count];
+                *entry = *old;
                 entry.group = group.cut(point.cell)[1];
                 if self.add_to_entry(entry, 0, budget, point, way, &mut whole) != Change::Impossible {
-                    (least, best) = (least, best).min((entry.cost(), end));
-                    end += 1;
+                    (least, best) = (least, best).min((entry.cost(), count));
+                    count += 1;
                 }
             }
-            let entry = entries.copy(index, end);
+            let entry = &mut new[count];
+            *entry = *old;
             if is_cut {
                 entry.group = group.cut(point.cell)[0];
             }
             let change = self.add_to_entry(entry, side, budget, point, way, &mut whole);
             is_changed |= is_cut || change != Change::Nothing;
             if change != Change::Impossible {
-                (least, best) = (least, best).min((entry.cost(), end));
-                end += 1;
+                (least, best) = (least, best).min((entry.cost(), count));
+                count += 1;
             }
         }
         if is_changed {
-            entries.grow_to(end);
-            entries.swap(first, best);
+            entries.grow(count);
+            entries.swap(first, first + best);
         }
         self.entries[level] = entries;
         if !is_changed {
             return Change::Nothing;
         }
-        region.become_split(first, end - first, least)
+        region.become_split(first, count, least)
     }
 
     /// Whether an entry has all points of its region on one side.

@@ -45,12 +45,15 @@ impl<T: Copy> Stack<T> {
         &self.items[index]
     }
 
-    /// Sees to it that so many values can be written above the stack, if there are any to copy.
+    /// Some values, and room above the stack for twice as many.
     #[inline(always)]
-    pub(super) fn make_room(&mut self, count: usize) {
-        if self.len + count > self.items.len() {
-            self.enlarge(self.len + count);
+    pub(super) fn with_room(&mut self, range: Range<usize>) -> (&[T], &mut [T]) {
+        let room = 2 * range.len();
+        if self.len + room > self.items.len() {
+            self.enlarge(self.len + room);
         }
+        let (values, above) = self.items.split_at_mut(self.len);
+        (&values[range], &mut above[..room])
     }
 
     #[cold]
@@ -58,14 +61,6 @@ impl<T: Copy> Stack<T> {
         if let Some(&any) = self.items.first() {
             self.items.resize(len.next_power_of_two(), any);
         }
-    }
-
-    /// Copies a value to a place above the stack, to be changed there. (A changed copy that is written there
-    /// would have to wait until it is changed.)
-    #[inline(always)]
-    pub(super) fn copy(&mut self, from: usize, to: usize) -> &mut T {
-        self.items[to] = self.items[from];
-        &mut self.items[to]
     }
 
     /// Two values change places.
@@ -76,9 +71,9 @@ impl<T: Copy> Stack<T> {
         }
     }
 
-    /// What was written above the stack is part of it.
+    /// So many values that were written above the stack are part of it.
     #[inline(always)]
-    pub(super) fn grow_to(&mut self, len: usize) {
-        self.len = len;
+    pub(super) fn grow(&mut self, count: usize) {
+        self.len += count;
     }
 }
