@@ -44,6 +44,9 @@ impl<S: Store> VersionSpace<S> {
         let mut is_unknown = false;
         let mut is_whole_known = false;
         for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
+            if entry.cost() > budget.nodes {
+                continue; // more points never make it cheaper
+            }
             let (mut side, mut is_cut) = entry.group.side(point.cell);
             loop {
                 let is_whole = self.is_whole(entry, side);

@@ -11,11 +11,12 @@ use crate::search::behaviour::memory::Node;
 use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
 
-/// A label that is not plainly impossible; and whether it is known that no more predicates are needed with it.
+/// A label that is not plainly impossible.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     label: u16,
-    is_free: bool,
+    /// A tree with it needs no more predicates than this; `Cost::MAX` if that is not known.
+    most: Cost,
 }
 
 impl<S: Store> Walk<S> {
@@ -130,7 +131,7 @@ impl<S: Store> Walk<S> {
             self.note_label(cell, slot, first.label, Some(within));
         } else {
             point.label = first.label;
-            while !self.give(&point, first.is_free, slot, within) {
+            while !self.give(&point, first.most, slot, within) {
                 debug_assert!(open.is_some(), "a tree that agrees with the behaviour labels every cell");
                 let Some(next) = open else { break };
                 first = next;
@@ -150,8 +151,8 @@ impl<S: Store> Walk<S> {
             let at = self.divide(self.at, self.labels_from(next, first));
             let labelled = self.labels.len() as u32 - 1;
             let open = open.filter(|open| open.label == next);
-            let (is_open, is_free) = (open.is_some(), open.is_some_and(|open| open.is_free));
-            self.frames.push(Frame { labelled, first, next, is_open, is_free, at, node: None });
+            let most = open.map_or(Cost::MAX, |open| open.most);
+            self.frames.push(Frame { labelled, first, next, is_open: open.is_some(), most, at, node: None });
             self.marks += 1;
         }
         (next.is_some(), first)
@@ -161,7 +162,7 @@ impl<S: Store> Walk<S> {
     #[inline]
     fn open_labels(&mut self, point: &mut Point<'_, S>, within: Cost) -> (Open, Option<Open>) {
         // If no other label is possible the last one looked at is, and there is no need to.
-        let only = |label| (Open { label, is_free: false }, None);
+        let only = |label| (Open { label, most: Cost::MAX }, None);
         if self.actions == 2 {
             let unlikely = self.unlikely;
             let Some(one) = self.open_label(point, unlikely..unlikely + 1, within) else {
@@ -186,8 +187,8 @@ impl<S: Store> Walk<S> {
             point.label = label;
             match self.space.fit(point, within) {
                 Fit::No => {}
-                Fit::Within(cost) => return Some(Open { label, is_free: cost <= self.cost }),
-                Fit::Unknown => return Some(Open { label, is_free: false }),
+                Fit::Within(most) => return Some(Open { label, most }),
+                Fit::Unknown => return Some(Open { label, most: Cost::MAX }),
             }
         }
         None
@@ -220,11 +221,15 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// Gives a cell its label, if that is possible within `most` nodes; says whether. If it is known to cost nothing,
-    /// the version space is told when it is asked next: many a trace comes to no more new cell.
-    pub(super) fn give(&mut self, point: &Point<'_, S>, is_free: bool, slot: Slot, most: Cost) -> bool {
+    /// Gives a cell its label, if that is possible within `within` nodes; says whether. If it is known that a tree
+    /// with it needs at most `most` nodes, and no fewer, the version space is told when it is asked next: many a
+    /// trace comes to no more new cell.
+    pub(super) fn give(&mut self, point: &Point<'_, S>, most: Cost, slot: Slot, within: Cost) -> bool {
         debug_assert_eq!(self.told, self.labels.len());
-        if is_free {
+        let is_known = most <= self.cost
+            || most == self.cost + 1 && most <= within && self.space.fit(point, self.cost) == Fit::No;
+        if is_known {
+            self.cost = most;
             self.counts.realisable += 1;
             self.set_label(point.cell, slot, point.label, None, self.at.steps);
             return true;
@@ -232,7 +237,7 @@ impl<S: Store> Walk<S> {
         if !self.space.push(point) {
             return false;
         }
-        if self.space.cost() > most {
+        if self.space.cost() > within {
             self.space.pop();
             return false;
         }

@@ -36,7 +36,7 @@ impl<S: Store> Walk<S> {
     fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, first, next, mut is_open, mut is_free, at, node }) =
+            let Some(&Frame { labelled, first, next, mut is_open, most: mut most_with, at, node }) =
                 self.frames.last()
             else {
                 break None;
@@ -71,7 +71,7 @@ impl<S: Store> Walk<S> {
                 if !self.is_suspended
                     && !is_only
                     && (is_open || self.space.fit(&point, within) != Fit::No)
-                    && self.give(&point, is_free, slot, within)
+                    && self.give(&point, most_with, slot, within)
                 {
                     break Some((true, next));
                 }
@@ -80,12 +80,12 @@ impl<S: Store> Walk<S> {
                     break Some((false, next));
                 }
                 self.counts.unrealisable += 1;
-                (is_open, is_free) = (false, false);
+                (is_open, most_with) = (false, Cost::MAX);
             };
             let keep = label.is_some();
             match (label, self.frames.last_mut()) {
                 (Some(label), Some(frame)) => {
-                    (frame.next, frame.is_open, frame.is_free, frame.at) = (label, false, false, left);
+                    (frame.next, frame.is_open, frame.most, frame.at) = (label, false, Cost::MAX, left);
                 }
                 _ => self.drop_frame(),
             }
@@ -234,7 +234,7 @@ impl<S: Store> Walk<S> {
                 Some(label) => {
                     let slot = self.labels.find(cell).0;
                     let within = most.min(self.job.round.nodes);
-                    if is_impossible || !self.give(&Point::new(cell, label), false, slot, within) {
+                    if is_impossible || !self.give(&Point::new(cell, label), Cost::MAX, slot, within) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
                             break Some(Ask::Keep { leaf: index });

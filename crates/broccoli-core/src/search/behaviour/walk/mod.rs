@@ -90,11 +90,11 @@ struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
     /// The label it had first, and the next one to try; and whether it is known that this one is not plainly
-    /// impossible, and that no more predicates are needed with it.
+    /// impossible, and how many predicates a tree with it needs at most, or `Cost::MAX`.
     first: u16,
     next: u16,
     is_open: bool,
-    is_free: bool,
+    most: Cost,
     at: Position,
     /// Where it is remembered; else it has a mark.
     node: Option<Node>,
