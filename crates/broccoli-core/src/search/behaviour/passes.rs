@@ -27,6 +27,10 @@ const CUT_GROWTH: (u64, u64) = (4, 3);
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
 const MOST_REMEMBERED: usize = 32 << 20;
+/// Of `survive`, from one leaf in so many trees of one predicate more are walked beforehand, if their traces are
+/// longer than one part in so many of the horizon.
+const AHEAD_OF_LEAVES: usize = 32;
+const AHEAD_OF_HORIZON: u64 = 8;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
 /// The canonical pass is cut into so many subproblems, at least.
@@ -39,6 +43,8 @@ pub(super) enum Stage {
     Reach { cut: u64 },
     /// `survive`: trees of up to `nodes` predicates; first their traces from the first initial state only.
     Survive { nodes: Cost, only_first: bool },
+    /// `survive`: the same trees are next; but first, from some of the leaves, those of one predicate more.
+    Ahead { nodes: Cost },
     /// Value and size are known; the first solution is looked for.
     Canonical { round: Round },
 }
@@ -75,6 +81,8 @@ pub(super) struct Passes<'s, 'e, 'p, 'o, S: Store> {
     /// What scouts before this one have done.
     scouted: Counts,
     stage: Stage,
+    /// The leaves of the next round, while some of them are [gone ahead](Stage::Ahead) from.
+    waiting: Option<(Frontier, Agenda)>,
     /// Whether the walk itself finds the canonical solution.
     is_ordered: bool,
     /// The improvements that have been reported.
@@ -132,6 +140,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 scout: None,
                 scouted: Counts::default(),
                 stage: saved.map_or(first, |saved| saved.stage),
+                waiting: None,
                 is_ordered: saved.map_or(is_ordered, |saved| saved.is_ordered),
                 version: crew.version(),
                 relief: None,
@@ -158,13 +167,27 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     fn search(&mut self, worker: &mut Worker<'p, S>, left: Option<Vec<(Key, Part)>>) -> Result<(), RunError> {
         match left {
             None => self.begin(self.root()),
-            Some(left) => {
+            Some(mut left) => {
+                if let Stage::Ahead { .. } = self.stage {
+                    let waiting = left.extract_if(.., |(_, part)| part.is_next).map(|(_, part)| part.leaves);
+                    let frontier = Frontier::join(self.problem.dimensions().len(), waiting.collect());
+                    let agenda = frontier.promising_first();
+                    self.waiting = Some((frontier, agenda));
+                }
                 let order = self.order();
                 self.crew.begin_again(order, left);
             }
         }
         loop {
             let next = self.round(worker)?;
+            if let (Stage::Ahead { nodes }, Some((frontier, agenda))) = (self.stage, self.waiting.take()) {
+                self.stage = Stage::Survive { nodes, only_first: false };
+                if nodes.checked_sub(1).is_none_or(|walked| !self.is_settled(walked)) {
+                    self.crew.settle_order();
+                    self.begin_with(frontier, agenda, Frontier::new(self.problem.dimensions().len()));
+                    continue;
+                }
+            }
             match self.after(next) {
                 None => return Ok(()),
                 Some((stage, left)) => {
@@ -191,9 +214,47 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             }
             _ => frontier.promising_first(),
         };
-        let order = self.order();
         let rest = frontier.part(&rest);
+        match (self.stage, self.ahead(&frontier, &agenda)) {
+            (Stage::Survive { nodes, .. }, Some(some)) => {
+                self.stage = Stage::Ahead { nodes };
+                self.waiting = Some((frontier.clone(), agenda));
+                self.begin_with(frontier, some, rest);
+            }
+            _ => self.begin_with(frontier, agenda, rest),
+        }
+    }
+
+    fn begin_with(&mut self, frontier: Frontier, agenda: Agenda, rest: Frontier) {
+        let order = self.order();
         self.crew.begin(order, frontier, agenda, rest);
+    }
+
+    /// The leaves to go ahead from, if there are any: those that promise most, and whose traces have come far. If
+    /// that leads to a perfect tree, nothing need be set aside in the round.
+    fn ahead(&self, frontier: &Frontier, agenda: &Agenda) -> Option<Agenda> {
+        let Stage::Survive { nodes, .. } = self.stage else { return None };
+        let is_possible = self.problem.objective().is_plain()
+            && self.problem.initial_states().len() == 1
+            && u64::from(nodes) < self.problem.limits().nodes()
+            && self.best().is_none_or(|(value, _)| value != self.problem.perfect());
+        if !is_possible {
+            return None;
+        }
+        let far = self.problem.objective().horizon() / AHEAD_OF_HORIZON;
+        let first = &agenda.as_slice()[..agenda.len().div_ceil(AHEAD_OF_LEAVES)];
+        let is_far = |&leaf: &u32| frontier.leaves.leaf(leaf as usize).at.steps > far;
+        let some: Vec<u32> = first.iter().copied().filter(is_far).collect();
+        (!some.is_empty()).then(|| Agenda::new(some))
+    }
+
+    /// Whether there is a perfect tree, and none of fewer predicates, if all trees of up to so many were walked.
+    fn is_settled(&self, walked: Cost) -> bool {
+        self.crew.best().as_ref().is_some_and(|best| {
+            // One from elsewhere may not be the first.
+            let most = if best.key == elsewhere() { walked } else { walked.saturating_add(1) };
+            best.value == self.problem.perfect() && best.size <= most
+        })
     }
 
     fn root(&self) -> Frontier {
@@ -276,10 +337,15 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             leaves: (*leaves.leaves).clone(),
             failures,
         });
+        let waiting = self.waiting.iter().map(|(frontier, _)| SavedPart {
+            is_next: true,
+            leaves: (*frontier.leaves).clone(),
+            failures: None,
+        });
         let saved = Saved {
             stage: self.stage,
             is_ordered: self.is_ordered,
-            parts: parts.collect(),
+            parts: parts.chain(waiting).collect(),
             best,
             transitions,
         };
@@ -305,6 +371,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 // All smaller trees have been walked.
                 let goal = (nodes < Cost::MAX).then_some((self.problem.perfect(), nodes));
                 Order { job, goal, is_ordered, is_whole: false }
+            }
+            Stage::Ahead { nodes } => {
+                let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
+                let nodes = nodes.saturating_add(1).min(most);
+                // What it walks is walked again.
+                let job = Job { nodes, round, gap, is_counted: false };
+                Order { job, goal: Some((self.problem.perfect(), nodes)), is_ordered, is_whole: false }
             }
             Stage::Canonical { round } => {
                 let goal = self.best();
@@ -345,9 +418,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
             }
             Stage::Survive { nodes, only_first } => {
-                let perfect = self.problem.perfect();
-                let is_settled = best.is_some_and(|(value, size)| value == perfect && size <= nodes);
-                if next.is_empty() || is_settled && nodes < Cost::MAX {
+                if next.is_empty() || self.is_settled(nodes) && nodes < Cost::MAX {
                     return self.canonical();
                 }
                 let stage = if only_first {
@@ -358,6 +429,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 };
                 Some((stage, next))
             }
+            Stage::Ahead { nodes } => Some((Stage::Survive { nodes, only_first: false }, next)),
             Stage::Canonical { mut round } => {
                 let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
                 if is_found || next.is_empty() {
@@ -418,7 +490,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let is_last = match self.stage {
             Stage::Reach { cut } => cut == u64::MAX,
             Stage::Survive { nodes, .. } => nodes == Cost::MAX,
-            Stage::Canonical { .. } => true,
+            Stage::Ahead { .. } | Stage::Canonical { .. } => true,
         };
         let relief = if is_over && cache > 0 {
             Relief::ShrinkCache

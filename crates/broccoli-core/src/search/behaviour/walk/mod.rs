@@ -198,6 +198,7 @@ pub(super) struct Walk<S: Store> {
     transitions: Transitions,
     /// Writes down what is walked, if that is wanted.
     recorder: Option<Box<Recorder>>,
+    resting_recorder: Option<Box<Recorder>>,
     memory: Memory,
     /// The node last gone on from.
     recalled: Node,
@@ -246,12 +247,13 @@ impl<S: Store> Walk<S> {
             is_canonical: false,
             transitions: Transitions::default(),
             recorder: None,
+            resting_recorder: None,
             memory: Memory::new(problem.dimensions().len(), actions, initials),
             recalled: 0,
         }
     }
 
-    /// What is walked is written down from now on, up to the first job that is not counted.
+    /// What is walked is written down from now on, but for jobs that are not counted.
     pub(super) fn record_by(&mut self, recorder: Recorder) {
         self.recorder = Some(Box::new(recorder));
     }
@@ -289,7 +291,11 @@ impl<S: Store> Walk<S> {
         agenda: Agenda,
         incumbent: Option<Incumbent>,
     ) {
-        self.recorder = self.recorder.take().filter(|_| job.is_counted);
+        if !job.is_counted && self.recorder.is_some() {
+            self.resting_recorder = self.recorder.take();
+        } else if job.is_counted && self.resting_recorder.is_some() {
+            self.recorder = self.resting_recorder.take();
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
