@@ -1,12 +1,15 @@
-//! Which rounds a search consists of.
+//! A search from its first round to its last: what goes on meanwhile, and what is left when it is stopped. Which
+//! rounds these are say the [`stages`].
+
+mod stages;
 
 use std::thread::Scope;
 
-use serde::{Deserialize, Serialize};
-
+use self::stages::is_in_parts;
+pub(super) use self::stages::{FIRST_CUT, Stage, next_cut};
 use super::Options;
 use super::bounds::Store;
-use super::crew::{Crew, Found, Key, Order, Part, elsewhere};
+use super::crew::{Crew, Found, Key, Part, elsewhere};
 use super::frontier::{Agenda, Frontier};
 use super::lane::Counts;
 use super::realise::{Labelled, first_tree};
@@ -14,51 +17,17 @@ use super::saved::{Saved, SavedPart};
 use super::scout::Scout;
 use super::transitions::Transitions;
 use super::version_space::Cost;
-use super::walk::{Job, Round};
 use super::worker::{Makings, Worker};
 use crate::problem::{Objective, Problem, RunError, SystemFactory};
 use crate::search::progress::Progress;
 use crate::tree::Tree;
 
-/// Where the first round of `reach` cuts the traces, and by what factor it grows.
-pub(super) const FIRST_CUT: u64 = 2;
-const CUT_GROWTH: (u64, u64) = (4, 3);
 /// When the leaves of a round take more memory than this, nothing more is set aside: depth first.
 const MOST_LEAF_BYTES: usize = 256 << 20;
 /// How much memory the traces that a lane remembers may take.
 const MOST_REMEMBERED: usize = 32 << 20;
-/// Of `survive`, from one leaf in so many trees of one predicate more are walked beforehand, if their traces are
-/// longer than one part in so many of the horizon.
-const AHEAD_OF_LEAVES: usize = 32;
-const AHEAD_OF_HORIZON: u64 = 8;
 /// The scout makes one query for so many of the main walk.
 const SCOUT_SHARE: u64 = 10;
-/// The canonical pass is cut into so many subproblems, at least.
-const CANONICAL_PARTS: usize = 64;
-
-/// What is being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
-    /// `reach`: traces of up to `cut` steps.
-    Reach { cut: u64 },
-    /// `survive`: trees of up to `nodes` predicates; first their traces from the first initial state only.
-    Survive { nodes: Cost, only_first: bool },
-    /// `survive`: the same trees are next; but first, from some of the leaves, those of one predicate more.
-    Ahead { nodes: Cost },
-    /// Value and size are known; the first solution is looked for.
-    Canonical { round: Round },
-}
-
-impl Stage {
-    /// The beginning of the canonical pass.
-    pub(super) fn canonical(objective: Objective) -> Self {
-        let round = match objective {
-            Objective::Reach { .. } => Round { cut: FIRST_CUT, nodes: Cost::MAX, only_first: false },
-            _ => Round { cut: u64::MAX, nodes: 0, only_first: false },
-        };
-        Stage::Canonical { round }
-    }
-}
 
 /// What is done when memory runs out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,81 +149,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         }
         loop {
             let next = self.round(worker)?;
-            if let (Stage::Ahead { nodes }, Some((frontier, agenda))) = (self.stage, self.waiting.take()) {
-                self.stage = Stage::Survive { nodes, only_first: false };
-                if nodes.checked_sub(1).is_none_or(|walked| !self.is_settled(walked)) {
-                    self.crew.settle_order();
-                    self.begin_with(frontier, agenda, Frontier::new(self.problem.dimensions().len()));
-                    continue;
-                }
-            }
-            match self.after(next) {
-                None => return Ok(()),
-                Some((stage, left)) => {
-                    self.stage = stage;
-                    self.begin(left);
-                }
+            if !self.begin_next(next) {
+                return Ok(());
             }
         }
-    }
-
-    /// Begins a round.
-    fn begin(&mut self, frontier: Frontier) {
-        let mut rest = Vec::new();
-        let agenda = match (self.problem.objective(), self.stage) {
-            (Objective::Reach { .. }, _) => frontier.in_order(),
-            (_, Stage::Survive { nodes, only_first: false }) if is_in_parts(self.problem) => {
-                let mut waiting = frontier.waiting_best_first();
-                let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
-                rest = frontier.in_order().filter(is_left).collect();
-                if nodes == Cost::MAX {
-                    waiting.append(&mut rest);
-                }
-                Agenda::new(waiting)
-            }
-            _ => frontier.promising_first(),
-        };
-        let rest = frontier.part(&rest);
-        match (self.stage, self.ahead(&frontier, &agenda)) {
-            (Stage::Survive { nodes, .. }, Some(some)) => {
-                self.stage = Stage::Ahead { nodes };
-                self.waiting = Some((frontier.clone(), agenda));
-                self.begin_with(frontier, some, rest);
-            }
-            _ => self.begin_with(frontier, agenda, rest),
-        }
-    }
-
-    fn begin_with(&mut self, frontier: Frontier, agenda: Agenda, rest: Frontier) {
-        let order = self.order();
-        self.crew.begin(order, frontier, agenda, rest);
-    }
-
-    /// The leaves to go ahead from, if there are any: those that promise most, and whose traces have come far. If
-    /// that leads to a perfect tree, nothing need be set aside in the round.
-    fn ahead(&self, frontier: &Frontier, agenda: &Agenda) -> Option<Agenda> {
-        let Stage::Survive { nodes, .. } = self.stage else { return None };
-        let is_possible = self.problem.objective().is_plain()
-            && self.problem.initial_states().len() == 1
-            && u64::from(nodes) < self.problem.limits().nodes()
-            && self.best().is_none_or(|(value, _)| value != self.problem.perfect());
-        if !is_possible {
-            return None;
-        }
-        let far = self.problem.objective().horizon() / AHEAD_OF_HORIZON;
-        let first = &agenda.as_slice()[..agenda.len().div_ceil(AHEAD_OF_LEAVES)];
-        let is_far = |&leaf: &u32| frontier.leaves.leaf(leaf as usize).at.steps > far;
-        let some: Vec<u32> = first.iter().copied().filter(is_far).collect();
-        (!some.is_empty()).then(|| Agenda::new(some))
-    }
-
-    /// Whether there is a perfect tree, and none of fewer predicates, if all trees of up to so many were walked.
-    fn is_settled(&self, walked: Cost) -> bool {
-        self.crew.best().as_ref().is_some_and(|best| {
-            // One from elsewhere may not be the first.
-            let most = if best.key == elsewhere() { walked } else { walked.saturating_add(1) };
-            best.value == self.problem.perfect() && best.size <= most
-        })
     }
 
     fn root(&self) -> Frontier {
@@ -350,117 +248,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             transitions,
         };
         self.progress.keep_checkpoint(saved);
-    }
-
-    /// What the present stage asks of the crew.
-    fn order(&mut self) -> Order {
-        let most = Cost::try_from(self.problem.limits().nodes()).unwrap_or(Cost::MAX);
-        let horizon = self.problem.objective().horizon();
-        let gap = self.progress.gap();
-        let all = |round| Job { nodes: most, round, gap, is_counted: true };
-        let is_ordered = self.is_ordered;
-        match self.stage {
-            Stage::Reach { cut } => {
-                self.progress.horizon(cut.min(horizon));
-                let job = all(Round { cut, nodes: Cost::MAX, only_first: false });
-                Order { job, goal: None, is_ordered, is_whole: false }
-            }
-            Stage::Survive { nodes, only_first } => {
-                self.progress.size(u64::from(nodes.min(most)));
-                let job = all(Round { cut: u64::MAX, nodes, only_first });
-                // All smaller trees have been walked.
-                let goal = (nodes < Cost::MAX).then_some((self.problem.perfect(), nodes));
-                Order { job, goal, is_ordered, is_whole: false }
-            }
-            Stage::Ahead { nodes } => {
-                let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
-                let nodes = nodes.saturating_add(1).min(most);
-                // What it walks is walked again.
-                let job = Job { nodes, round, gap, is_counted: false };
-                Order { job, goal: Some((self.problem.perfect(), nodes)), is_ordered, is_whole: false }
-            }
-            Stage::Canonical { round } => {
-                let goal = self.best();
-                let nodes = goal.map_or(most, |(_, size)| size);
-                let job = Job { nodes, round, gap: 0.0, is_counted: false };
-                Order { job, goal, is_ordered: true, is_whole: true }
-            }
-        }
-    }
-
-    /// What comes after a round that has left this.
-    fn after(&mut self, next: Frontier) -> Option<(Stage, Frontier)> {
-        self.crew.settle_order();
-        let best = self.best();
-        if self.relief.take().is_some() {
-            self.is_ordered = false;
-            let stage = match self.stage {
-                Stage::Survive { .. } => Stage::Survive { nodes: Cost::MAX, only_first: false },
-                _ => Stage::Reach { cut: u64::MAX },
-            };
-            return Some((stage, next));
-        }
-        match self.stage {
-            Stage::Reach { cut } => {
-                // What was set aside cannot be better than a solution within the cut, if the worst trace is
-                // what counts. If not, what cannot be better is dropped when it is gone on with.
-                let is_plain = self.problem.objective().is_plain();
-                let is_settled = is_plain && best.is_some_and(|(value, _)| value <= cut);
-                if is_settled || next.is_empty() {
-                    return self.canonical();
-                }
-                if is_plain {
-                    self.progress.bound(cut + 1);
-                }
-                // The last round, if there are too many leaves or the scout's solution is near.
-                let is_near = best.is_some_and(|(value, _)| !is_plain || value <= cut.saturating_mul(6) / 5);
-                let is_last = is_near || next.bytes() > MOST_LEAF_BYTES;
-                Some((Stage::Reach { cut: if is_last { u64::MAX } else { next_cut(cut) } }, next))
-            }
-            Stage::Survive { nodes, only_first } => {
-                if next.is_empty() || self.is_settled(nodes) && nodes < Cost::MAX {
-                    return self.canonical();
-                }
-                let stage = if only_first {
-                    Stage::Survive { nodes, only_first: false }
-                } else {
-                    let only_first = is_in_parts(self.problem);
-                    Stage::Survive { nodes: nodes.saturating_add(1), only_first }
-                };
-                Some((stage, next))
-            }
-            Stage::Ahead { nodes } => Some((Stage::Survive { nodes, only_first: false }, next)),
-            Stage::Canonical { mut round } => {
-                let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
-                if is_found || next.is_empty() {
-                    return None;
-                }
-                let is_last = next.bytes() > MOST_LEAF_BYTES;
-                match self.problem.objective() {
-                    Objective::Reach { .. } if is_last || next.len() >= CANONICAL_PARTS => {
-                        round.cut = u64::MAX;
-                    }
-                    Objective::Reach { .. } => round.cut = next_cut(round.cut),
-                    _ if is_last => round.nodes = Cost::MAX,
-                    _ => round.nodes = round.nodes.saturating_add(1),
-                }
-                Some((Stage::Canonical { round }, next))
-            }
-        }
-    }
-
-    /// The canonical pass, if there is need of one.
-    fn canonical(&mut self) -> Option<(Stage, Frontier)> {
-        let (value, _) = self.best()?;
-        if self.is_ordered || self.options.any_optimal || self.progress.enough(value) != value {
-            return None;
-        }
-        self.report();
-        self.progress.canonical();
-        if let Some(best) = self.crew.best().as_mut() {
-            best.key = elsewhere();
-        }
-        Some((Stage::canonical(self.problem.objective()), self.root()))
     }
 
     /// Looks after everything else between two slices of the main lane.
@@ -568,15 +355,6 @@ impl Drop for Dismissal<'_> {
     fn drop(&mut self) {
         self.0.dismiss();
     }
-}
-
-/// Whether the rounds of `survive` have two parts.
-fn is_in_parts(problem: &Problem) -> bool {
-    problem.initial_states().len() > 1 && problem.objective().is_plain()
-}
-
-pub(super) fn next_cut(cut: u64) -> u64 {
-    (cut.saturating_mul(CUT_GROWTH.0) / CUT_GROWTH.1).max(cut.saturating_add(1))
 }
 
 /// How many queries any search must make from one initial state, if that is known.
