@@ -284,6 +284,7 @@ impl<S: Store> Walk<S> {
             }
         }
         self.told = self.labels.len();
+        debug_assert!(self.cost <= self.space.cost(), "what is known of the cost is true");
         self.cost = self.space.cost();
     }
 
