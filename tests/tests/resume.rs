@@ -2,9 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
+use broccoli_core::problem::{ComeBack, InitialState, Problem, SystemFactory};
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
-use broccoli_environments::{CARTPOLE, MOUNTAIN_CAR, PENDULUM};
+use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
@@ -104,12 +104,20 @@ fn random_problems_end_as_if_never_stopped() {
 
 #[test]
 fn environments_end_as_if_never_stopped() {
-    for environment in [&MOUNTAIN_CAR, &CARTPOLE, &PENDULUM] {
-        let problem = environment.problem().build().expect("the defaults");
+    let defaults = |environment: &'static Environment| {
+        (environment, environment.problem().build().expect("the defaults"), 30_000)
+    };
+    // A perfect tree of four predicates is found ahead of the round of three.
+    let grids = CARTPOLE.grids(Some(&[0.32, 0.13, 0.08, 0.13])).expect("the steps of the paper make grids");
+    let initial = vec![InitialState::new(CARTPOLE.initial)];
+    let perfect = CARTPOLE.problem_with(grids, initial).depth(3).build().expect("a row is a problem");
+    let problems =
+        [defaults(&MOUNTAIN_CAR), defaults(&CARTPOLE), defaults(&PENDULUM), (&CARTPOLE, perfect, 10_000)];
+    for (environment, problem, limit) in problems {
         let whole = Search::new(&problem, environment).run().expect("it runs");
         for threads in [1, 2] {
             let (pieced, stops) =
-                interrupted(&problem, environment, 30_000, threads, 500, 0).expect("it ends");
+                interrupted(&problem, environment, limit, threads, 500, 0).expect("it ends");
             assert!(stops >= 3, "{} was stopped {stops} times", environment.name);
             assert_eq!(pieced.best, whole.best);
             assert_eq!(pieced.status, whole.status);
