@@ -47,7 +47,7 @@ mod of_machine {
 
         /// Whether all are equal to those of another.
         #[inline(always)]
-        pub(crate) fn equal(self, other: Self) -> bool {
+        fn equal(self, other: Self) -> bool {
             of_sse2!(_mm_movemask_epi8(_mm_cmpeq_epi16(self.0, other.0))) == 0xffff
         }
 
@@ -164,12 +164,6 @@ mod of_arrays {
         #[inline(always)]
         pub(crate) fn all(ones: bool) -> Self {
             Lanes([if ones { u16::MAX } else { 0 }; 8])
-        }
-
-        /// Whether all are equal to those of another.
-        #[inline(always)]
-        pub(crate) fn equal(self, other: Self) -> bool {
-            self.0 == other.0
         }
 
         #[inline(always)]

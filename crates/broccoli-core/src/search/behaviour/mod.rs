@@ -97,6 +97,7 @@ pub(super) fn search(
         (2, 2) if is_narrow => Passes::<Narrow<2>>::run(problem, factory, options, progress, saved),
         (3, 2) if is_narrow => Passes::<Narrow<3>>::run(problem, factory, options, progress, saved),
         (4, 2) if is_narrow => Passes::<Narrow<4>>::run(problem, factory, options, progress, saved),
+        (1, 2) => Passes::<Inline<1, 2>>::run(problem, factory, options, progress, saved),
         (2, 2) => Passes::<Inline<2, 2>>::run(problem, factory, options, progress, saved),
         (3, 2) => Passes::<Inline<3, 2>>::run(problem, factory, options, progress, saved),
         (4, 2) => Passes::<Inline<4, 2>>::run(problem, factory, options, progress, saved),

@@ -141,7 +141,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                     let waiting = left.extract_if(.., |(_, part)| part.is_next).map(|(_, part)| part.leaves);
                     let frontier = Frontier::join(self.problem.dimensions().len(), waiting.collect());
                     let agenda = frontier.promising_first();
-                    self.waiting = Some((frontier, agenda));
+                    self.waiting = (!frontier.is_empty()).then_some((frontier, agenda));
                 }
                 let order = self.order();
                 self.crew.begin_again(order, left);
@@ -208,6 +208,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             (key, Part { leaves: Frontier::from_leaves((*part.leaves.leaves).clone()), ..part })
         };
         let left = self.crew.left().into_iter().map(relieve).collect();
+        if let Some((frontier, _)) = &mut self.waiting {
+            *frontier = Frontier::from_leaves((*frontier.leaves).clone());
+        }
         let order = self.order();
         self.crew.begin_again(order, left);
         if let Some(scout) = self.scout.take() {

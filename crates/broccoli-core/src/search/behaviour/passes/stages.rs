@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{MOST_LEAF_BYTES, Passes};
 use crate::problem::{Objective, Problem};
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::crew::{Order, elsewhere};
+use crate::search::behaviour::crew::{Key, Order, elsewhere};
 use crate::search::behaviour::frontier::{Agenda, Frontier};
 use crate::search::behaviour::version_space::Cost;
 use crate::search::behaviour::walk::{Job, Round};
@@ -27,10 +27,11 @@ pub(in super::super) enum Stage {
     Reach { cut: u64 },
     /// `survive`: trees of up to `nodes` predicates; first their traces from the first initial state only.
     Survive { nodes: Cost, only_first: bool },
-    /// `survive`: the same trees are next; but first, from some of the leaves, those of one predicate more.
-    Ahead { nodes: Cost },
     /// Value and size are known; the first solution is looked for.
     Canonical { round: Round },
+    /// `survive`: the round of so many predicates is next, of the canonical pass or before. But first trees of one
+    /// predicate more are walked, from some of its leaves.
+    Ahead { nodes: Cost, is_canonical: bool },
 }
 
 impl Stage {
@@ -62,29 +63,50 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             _ => frontier.promising_first(),
         };
         let rest = frontier.part(&rest);
-        match (self.stage, self.ahead(&frontier, &agenda)) {
-            (Stage::Survive { nodes, .. }, Some(some)) => {
-                self.stage = Stage::Ahead { nodes };
+        match self.ahead(&frontier, &agenda) {
+            Some((stage, some)) => {
+                self.stage = stage;
                 self.waiting = Some((frontier.clone(), agenda));
                 self.begin_with(frontier, some, rest);
             }
-            _ => self.begin_with(frontier, agenda, rest),
+            None => self.begin_with(frontier, agenda, rest),
         }
     }
 
     /// Begins the next round after one that has left this, if there is one; says whether.
     pub(super) fn begin_next(&mut self, next: Frontier) -> bool {
-        if let (Stage::Ahead { nodes }, Some((frontier, agenda))) = (self.stage, self.waiting.take()) {
-            self.crew.settle_order();
-            self.stage = Stage::Survive { nodes, only_first: false };
-            if nodes.checked_sub(1).is_none_or(|walked| !self.is_settled(walked)) {
-                self.begin_with(frontier, agenda, Frontier::new(self.problem.dimensions().len()));
-                return true;
-            }
+        if let Stage::Ahead { nodes, is_canonical } = self.stage {
+            return self.begin_after_ahead(nodes, is_canonical);
         }
         let Some((stage, left)) = self.after(next) else { return false };
         self.stage = stage;
         self.begin(left);
+        true
+    }
+
+    /// Begins the round that some leaves were gone ahead of, unless what was found there is the answer; says whether.
+    fn begin_after_ahead(&mut self, nodes: Cost, is_canonical: bool) -> bool {
+        let goal = (self.problem.perfect(), nodes.saturating_add(1));
+        if let Some(best) = self.crew.best().as_mut() {
+            let is_goal = (best.value, best.size) == goal && best.key != elsewhere();
+            if is_goal && is_canonical {
+                return false;
+            }
+            // A perfect tree of one predicate more is the answer if there is no smaller one. Of others as good as
+            // what was found, that is the answer which the rounds find first.
+            best.key = if is_goal { Key::new() } else { elsewhere() };
+        }
+        self.stage = if is_canonical {
+            Stage::Canonical { round: Round { cut: u64::MAX, nodes, only_first: false } }
+        } else {
+            Stage::Survive { nodes, only_first: false }
+        };
+        let (frontier, agenda) = self.waiting.take().unwrap_or_else(|| {
+            let root = self.root();
+            let agenda = root.in_order();
+            (root, agenda)
+        });
+        self.begin_with(frontier, agenda, Frontier::new(self.problem.dimensions().len()));
         true
     }
 
@@ -94,21 +116,36 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
     }
 
     /// The leaves to go ahead from, if there are any: those that promise most, and whose traces have come far. If
-    /// that leads to a perfect tree, nothing need be set aside in the round.
-    fn ahead(&self, frontier: &Frontier, agenda: &Agenda) -> Option<Agenda> {
-        let Stage::Survive { nodes, .. } = self.stage else { return None };
-        let is_possible = self.problem.objective().is_plain()
-            && self.problem.initial_states().len() == 1
-            && u64::from(nodes) < self.problem.limits().nodes()
-            && self.best().is_none_or(|(value, _)| value != self.problem.perfect());
-        if !is_possible {
+    /// that leads to a perfect tree, nothing need be set aside in the round. Whether it does must not depend on what
+    /// is known from elsewhere, as the answer does; so the canonical pass does the same.
+    fn ahead(&self, frontier: &Frontier, agenda: &Agenda) -> Option<(Stage, Agenda)> {
+        let (nodes, is_canonical) = match self.stage {
+            Stage::Survive { nodes, .. } => (nodes, false),
+            Stage::Canonical { round } => (round.nodes, true),
+            _ => return None,
+        };
+        let is_wanted = match (self.crew.best().as_ref(), is_canonical) {
+            (Some(best), _) if best.value == self.problem.perfect() && best.key == elsewhere() => {
+                if is_canonical {
+                    best.size == nodes.saturating_add(1)
+                } else {
+                    best.size > nodes
+                }
+            }
+            (Some(best), false) => best.value != self.problem.perfect(),
+            (_, is_canonical) => !is_canonical,
+        };
+        let is_plain = matches!(self.problem.objective(), Objective::Survive { .. })
+            && self.problem.objective().is_plain()
+            && self.problem.initial_states().len() == 1;
+        if !is_wanted || !is_plain || u64::from(nodes) >= self.problem.limits().nodes() {
             return None;
         }
         let far = self.problem.objective().horizon() / AHEAD_OF_HORIZON;
         let first = &agenda.as_slice()[..agenda.len().div_ceil(AHEAD_OF_LEAVES)];
         let is_far = |&leaf: &u32| frontier.leaves.leaf(leaf as usize).at.steps > far;
         let some: Vec<u32> = first.iter().copied().filter(is_far).collect();
-        (!some.is_empty()).then(|| Agenda::new(some))
+        (!some.is_empty()).then(|| (Stage::Ahead { nodes, is_canonical }, Agenda::new(some)))
     }
 
     /// Whether there is a perfect tree, and none of fewer predicates, if all trees of up to so many were walked.
@@ -140,12 +177,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 let goal = (nodes < Cost::MAX).then_some((self.problem.perfect(), nodes));
                 Order { job, goal, is_ordered, is_whole: false }
             }
-            Stage::Ahead { nodes } => {
+            Stage::Ahead { nodes, .. } => {
                 let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
-                let nodes = nodes.saturating_add(1).min(most);
+                let nodes = nodes.saturating_add(1);
                 // What it walks is walked again.
-                let job = Job { nodes, round, gap, is_counted: false };
-                Order { job, goal: Some((self.problem.perfect(), nodes)), is_ordered, is_whole: false }
+                let job = Job { nodes, round, gap: 0.0, is_counted: false };
+                Order { job, goal: Some((self.problem.perfect(), nodes)), is_ordered: true, is_whole: false }
             }
             Stage::Canonical { round } => {
                 let goal = self.best();
@@ -197,7 +234,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 };
                 Some((stage, next))
             }
-            Stage::Ahead { nodes } => Some((Stage::Survive { nodes, only_first: false }, next)),
+            // Nothing was left, as nothing was to be set aside.
+            Stage::Ahead { nodes, .. } => Some((Stage::Survive { nodes, only_first: false }, self.root())),
             Stage::Canonical { mut round } => {
                 let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
                 if is_found || next.is_empty() {

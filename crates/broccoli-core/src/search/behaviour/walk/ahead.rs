@@ -29,7 +29,8 @@ impl<S: Store> Walk<S> {
         let gap = self.job.gap;
         let enough = if gap > 0.0 { self.objective.within_gap(best, gap, self.perfect) } else { best };
         if value == best && enough == best {
-            if is_weak { Some(size) } else { size.checked_sub(1) }
+            let most = if is_weak { Some(size) } else { size.checked_sub(1) };
+            most.map(|most| most.min(self.job.nodes))
         } else {
             let is_better = match self.measure {
                 Measure::Most => value < enough,
