@@ -145,8 +145,9 @@ impl<'a> Search<'a> {
             let outcome = search.run()?;
             let Some(left) = last.0 else { return Ok((outcome, Vec::new())) };
             let is_limit = outcome.status == Status::Stopped(StopReason::QueryLimit);
-            if !is_limit || left.saved.len() >= parts.get() {
-                let saved = left.saved.split(parts.get());
+            let saved = left.saved.clone().without_ahead();
+            if !is_limit || saved.len() >= parts.get() {
+                let saved = saved.split(parts.get());
                 let subproblem = |saved| {
                     Subproblem(Checkpoint {
                         is_any_optimal: true,

@@ -73,9 +73,22 @@ impl Saved {
         let labels = self.best.iter().flat_map(|best| best.labels.iter().flatten());
         labels.into_iter().all(fits) && self.checked(problem).is_some()
     }
+
     /// How many leaves there are.
     pub(in crate::search) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.leaves.len()).sum()
+    }
+
+    /// The same, but it does not go ahead: the leaves to go ahead from wait with the others of their round.
+    pub(in crate::search) fn without_ahead(mut self) -> Self {
+        if let Stage::Ahead { nodes, is_canonical } = self.stage {
+            self.stage = Stage::round_of(nodes, is_canonical);
+            self.parts.retain(|part| part.is_next);
+            for part in &mut self.parts {
+                part.is_next = false;
+            }
+        }
+        self
     }
 
     /// Cuts it into up to `count` pieces that take about equal shares of the walk. Of each piece any of the
@@ -117,5 +130,28 @@ fn push(pieces: &mut [Saved], part: &mut SavedPart) {
         && let Some(piece) = pieces.last_mut()
     {
         piece.parts.push(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Objective;
+
+    #[test]
+    fn what_is_gone_ahead_from_is_not_split_twice() {
+        let part =
+            |is_next| SavedPart { is_next, leaves: Leaves::root(2, Objective::survive(9)), failures: None };
+        let saved = Saved {
+            stage: Stage::Ahead { nodes: 3, is_canonical: false },
+            is_ordered: true,
+            parts: vec![part(false), part(true)],
+            best: None,
+            transitions: Transitions::default(),
+        };
+        let pieces = saved.without_ahead().split(2);
+        assert_eq!(pieces.len(), 1);
+        assert_eq!((pieces[0].len(), pieces[0].parts[0].is_next), (1, false));
+        assert_eq!(pieces[0].stage, Stage::Survive { nodes: 3, only_first: false });
     }
 }

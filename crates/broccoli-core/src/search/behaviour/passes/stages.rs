@@ -43,6 +43,15 @@ impl Stage {
         };
         Stage::Canonical { round }
     }
+
+    /// The round of `survive` that some leaves are gone ahead of.
+    pub(in super::super) fn round_of(nodes: Cost, is_canonical: bool) -> Self {
+        if is_canonical {
+            Stage::Canonical { round: Round { cut: u64::MAX, nodes, only_first: false } }
+        } else {
+            Stage::Survive { nodes, only_first: false }
+        }
+    }
 }
 
 impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
@@ -96,11 +105,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             // what was found, that is the answer which the rounds find first.
             best.key = if is_goal { Key::new() } else { elsewhere() };
         }
-        self.stage = if is_canonical {
-            Stage::Canonical { round: Round { cut: u64::MAX, nodes, only_first: false } }
-        } else {
-            Stage::Survive { nodes, only_first: false }
-        };
+        self.stage = Stage::round_of(nodes, is_canonical);
         let (frontier, agenda) = self.waiting.take().unwrap_or_else(|| {
             let root = self.root();
             let agenda = root.in_order();
