@@ -21,6 +21,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | [`job`] | what it is to do, and what it asks for |
 //! | [`ahead`] | the next step of a trace, and what is allowed |
 //! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
 //! | [`tally`] | objectives that take more than the worst trace |
@@ -28,13 +29,13 @@
 
 mod ahead;
 mod back;
+mod job;
 mod tally;
 mod traces;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+pub(super) use self::job::{Ask, Incumbent, Job, Position, Round};
 use self::tally::{Known, Measure};
 use super::bounds::Store;
 use super::frontier::Agenda;
@@ -48,41 +49,6 @@ use crate::problem::measure::Tally;
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
-
-/// What the driver is to do next. Small: one is made for every step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
-    /// Keep the first `marks` marks; start a trace from this initial state, and [`Walk::tell`].
-    Reset { marks: u32, initial: u32 },
-    /// Set a mark here if `mark`; then apply the action, and [`Walk::tell`].
-    Step { mark: bool, action: u16 },
-    /// Keep one more than the first `marks` marks, go back to the last of these, drop it too unless `keep`;
-    /// then apply the action, and [`Walk::tell`].
-    Return { marks: u32, keep: bool, action: u16 },
-    /// Keep the first `marks` marks; go to a place kept before, given by its number; then apply the action,
-    /// and [`Walk::tell`].
-    Recall { marks: u32, place: u32, action: u16 },
-    /// Remember this place as the next leaf of the round, and [`Walk::resume`].
-    Leave,
-    /// The next leaf of the round has no place: its next trace is still to be started. [`Walk::resume`].
-    Wait,
-    /// Keep `count` more than the first `marks` marks; remember the places of these as the next leaves of the
-    /// round, the last first; drop them too unless `keep`; and [`Walk::resume`].
-    LeaveMarks { marks: u32, count: u32, keep: bool },
-    /// Keep the first `marks` marks; remember a place kept before as the next leaf of the round, and
-    /// [`Walk::resume`].
-    LeaveKept { marks: u32, place: u32 },
-    /// A leaf of the last round, given by its index, is the next leaf of this one, too; [`Walk::resume`].
-    Keep { leaf: u32 },
-    /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
-    /// action, and [`Walk::tell`].
-    Enter { leaf: u32, mark: bool, action: u16 },
-    /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
-    /// it, and [`Walk::resume`].
-    Found { value: u64, size: Cost },
-    /// There is nothing left to do in this round but what was set aside.
-    Done,
-}
 
 /// A cell with labels still to be tried.
 #[derive(Clone, Copy, Debug)]
@@ -100,54 +66,8 @@ struct Frame {
     node: Option<Node>,
 }
 
-/// Where a walk is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Position {
-    /// Which trace is being run, counted in the order of the walk.
-    pub(super) trace: u32,
-    /// Its steps so far.
-    pub(super) steps: u64,
-    /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
-    /// (`survive`). For other objectives, the rewards of the running trace, as the bits of a float.
-    pub(super) worst: u64,
-    /// Its share of the whole walk, if the labels that a cell may be given all take equal shares.
-    pub(super) share: f64,
-}
-
 /// How many leaves a round is expected to have, at most, for each of the last one.
 pub(super) const MORE_LEAVES: usize = 4;
-
-/// What is set aside for the next round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Round {
-    /// `reach`: traces of so many steps.
-    pub(super) cut: u64,
-    /// Behaviours that need more predicates than this.
-    pub(super) nodes: Cost,
-    /// Behaviours whose first trace is complete, if there are others.
-    pub(super) only_first: bool,
-}
-
-/// What a walk is to do.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    /// The most predicates of a tree.
-    pub(super) nodes: Cost,
-    pub(super) round: Round,
-    /// How far from the optimum an answer may be.
-    pub(super) gap: f64,
-    /// Whether its transitions are counted.
-    pub(super) is_counted: bool,
-}
-
-/// What a walk is to improve on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Incumbent {
-    pub(super) value: u64,
-    pub(super) size: Cost,
-    /// Whether a behaviour that is just as good is wanted, too.
-    pub(super) is_weak: bool,
-}
 
 pub(super) struct Walk<S: Store> {
     objective: Objective,
