@@ -166,6 +166,7 @@ impl Copy<'_> {
     fn cargo(&self, output: &File) -> Result<Command> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.work).env("CARGO_TARGET_DIR", &self.build);
+        command.env("CARGO_PROFILE_DEV_DEBUG", "none"); // builds take a third less, and nobody debugs these
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
         Ok(command)
     }
