@@ -107,12 +107,20 @@ fn environments_end_as_if_never_stopped() {
     let defaults = |environment: &'static Environment| {
         (environment, environment.problem().build().expect("the defaults"), 30_000)
     };
-    // A perfect tree of four predicates is found ahead of the round of three.
-    let grids = CARTPOLE.grids(Some(&[0.32, 0.13, 0.08, 0.13])).expect("the steps of the paper make grids");
-    let initial = vec![InitialState::new(CARTPOLE.initial)];
-    let perfect = CARTPOLE.problem_with(grids, initial).depth(3).build().expect("a row is a problem");
-    let problems =
-        [defaults(&MOUNTAIN_CAR), defaults(&CARTPOLE), defaults(&PENDULUM), (&CARTPOLE, perfect, 10_000)];
+    // A perfect tree of four predicates is found ahead of the round of three: of the first of these problems the one
+    // that the round of four finds first, too; of the second another.
+    let perfect = |steps: [f64; 4], initial: &[f64]| {
+        let grids = CARTPOLE.grids(Some(&steps)).expect("the steps make grids");
+        let problem = CARTPOLE.problem_with(grids, vec![InitialState::new(initial)]).depth(3).build();
+        (&CARTPOLE, problem.expect("it is a problem"), 10_000)
+    };
+    let problems = [
+        defaults(&MOUNTAIN_CAR),
+        defaults(&CARTPOLE),
+        defaults(&PENDULUM),
+        perfect([0.32, 0.13, 0.08, 0.13], CARTPOLE.initial),
+        perfect([0.232, 0.105, 0.198, 0.248], &[0.0097, -0.005, -0.0187, -0.0437]),
+    ];
     for (environment, problem, limit) in problems {
         let whole = Search::new(&problem, environment).run().expect("it runs");
         for threads in [1, 2] {

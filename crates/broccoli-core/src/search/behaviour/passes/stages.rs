@@ -106,6 +106,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             best.key = if is_goal { Key::new() } else { elsewhere() };
         }
         self.stage = Stage::round_of(nodes, is_canonical);
+        // A checkpoint that somebody has changed may hold none of the leaves that wait: then all is walked anew.
         let (frontier, agenda) = self.waiting.take().unwrap_or_else(|| {
             let root = self.root();
             let agenda = root.in_order();
@@ -239,8 +240,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 };
                 Some((stage, next))
             }
-            // Nothing was left, as nothing was to be set aside.
-            Stage::Ahead { nodes, .. } => Some((Stage::Survive { nodes, only_first: false }, self.root())),
+            // Not asked: what comes then has been waiting.
+            Stage::Ahead { nodes, is_canonical } => Some((Stage::round_of(nodes, is_canonical), self.root())),
             Stage::Canonical { mut round } => {
                 let is_found = self.crew.best().as_ref().is_none_or(|best| best.key != elsewhere());
                 if is_found || next.is_empty() {
