@@ -3,11 +3,25 @@
 
 pub mod batch;
 pub mod certified;
+pub mod check;
+pub mod jittery;
 pub mod mutants;
+pub mod options;
 pub mod oracle;
 pub mod random;
 pub mod table;
 pub mod wall;
+
+/// Numbers that look random, from a seed.
+pub fn numbers(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
 
 /// The code in the book's page about Rust compiles and does what it says.
 #[cfg(doctest)]

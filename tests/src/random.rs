@@ -82,6 +82,38 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Table
     )
 }
 
+/// Larger tables, far beyond brute force: up to 3 dimensions of up to 8 thresholds, 2 or 3 actions, up to 200 states, of
+/// which few have a verdict; so that rounds have many leaves, and several trees are equally good.
+pub fn wide(wanted: Wanted) -> impl Strategy<Value = TableProblem> {
+    let size = (vec(4..=8usize, 1..=3), 20..=200usize, 2..=3usize, any::<u64>());
+    let tree = (2..=3u32, 2..=3u64);
+    (size, 1..=40u64, tree, vec(any::<u8>(), 1..=3)).prop_map(
+        move |((dimensions, count, actions, seed), horizon, (depth, nodes), initial)| {
+            let mut draw = crate::numbers(seed);
+            let mut below = |n: usize| (draw() % n as u64) as usize;
+            let states = (0..count).map(|_| State {
+                observation: dimensions.iter().map(|&k| below(2 * k + 2) as f64 / 2.0).collect(),
+                next: (0..actions).map(|_| below(count)).collect(),
+                verdict: match below(40) {
+                    0 => '+',
+                    1 | 2 => '-',
+                    _ => '.',
+                },
+                rewards: Vec::new(),
+            });
+            TableProblem {
+                states: states.collect(),
+                thresholds: dimensions.iter().map(|&k| (1..=k).map(|t| t as f64).collect()).collect(),
+                initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
+                objective: wanted.objective(horizon),
+                weights: Vec::new(),
+                depth,
+                nodes,
+            }
+        },
+    )
+}
+
 /// A value for a dimension with thresholds 1, …, k: on a threshold, between two, or outside.
 fn value_of(raw: u8, k: usize) -> f64 {
     f64::from(u32::from(raw) % (2 * k as u32 + 2)) / 2.0
@@ -152,9 +184,10 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
 
 /// The same problems with another objective: over the initial states in any way, and by rewards.
 pub fn any_objective(tables: impl Strategy<Value = TableProblem>) -> impl Strategy<Value = TableProblem> {
-    let over = prop_oneof![Just(0u8), Just(1), Just(2), Just(3), Just(4)];
+    let over = prop_oneof![1 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3), 2 => Just(4)];
     let bounds = (0..4u8, 0..4u8);
-    let raw = (over, any::<bool>(), 0..4u8, bounds, vec(any::<u8>(), 1..=16), vec(0..5u8, 5), 1..=100u8);
+    let rewards = (any::<bool>(), vec(any::<u8>(), 1..=16));
+    let raw = (over, any::<bool>(), 0..4u8, bounds, rewards, vec(0..5u8, 5), 1..=100u8);
     (tables, raw).prop_map(|(mut table, (over, is_return, discount, bounds, rewards, weights, share))| {
         let horizon = table.objective.horizon();
         let over = match (over, table.objective) {
@@ -174,9 +207,12 @@ pub fn any_objective(tables: impl Strategy<Value = TableProblem>) -> impl Strate
             return table;
         }
         const REWARDS: [f64; 8] = [0.0, 1.0, -1.0, 0.1, -0.7, 3.0, 1.0, 0.0];
+        // With nothing but 0 and 1 many trees are equally good, and some are perfect.
+        let (is_binary, rewards) = rewards;
+        let choice = if is_binary { 2 } else { REWARDS.len() };
         let mut drawn = rewards.iter().cycle();
         for state in &mut table.states {
-            let reward = |_| REWARDS[usize::from(*drawn.next().unwrap_or(&0)) % REWARDS.len()];
+            let reward = |_| REWARDS[usize::from(*drawn.next().unwrap_or(&0)) % choice];
             state.rewards = (0..state.next.len()).map(reward).collect();
         }
         let all = || table.states.iter().flat_map(|state| state.rewards.iter().copied());

@@ -1,7 +1,7 @@
-//! The wall: every engine must agree with brute force on every random problem.
+//! The wall: what runs a check on random problems, and what all checks share.
 
-use broccoli_core::problem::{ComeBack, Objective, Problem, SystemFactory};
-use broccoli_core::search::{Engine, Outcome, Search, Statistics, Status};
+use broccoli_core::problem::{Problem, SystemFactory};
+use broccoli_core::search::{Engine, Outcome, Search, Status};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
@@ -44,71 +44,6 @@ pub fn search<'a>(problem: &'a Problem, factory: &'a dyn SystemFactory, (engine,
     }
 }
 
-/// Checks every engine on one problem against the oracle.
-///
-/// # Errors
-/// What disagrees, in words.
-pub fn check(table: &TableProblem) -> Result<(), String> {
-    let expected = oracle::best(table);
-    for engine in ENGINES {
-        let ways: &[ComeBack] = match engine {
-            Engine::Behaviour => &[ComeBack::Replay, ComeBack::Snapshot, ComeBack::Clone],
-            _ => &[ComeBack::Replay],
-        };
-        for &come_back in ways {
-            check_engine(table, engine, come_back, expected)
-                .map_err(|wrong| format!("{engine:?}, {come_back:?}: {wrong}"))?;
-        }
-    }
-    Ok(())
-}
-
-fn check_engine(
-    table: &TableProblem,
-    engine: Engine,
-    come_back: ComeBack,
-    expected: Option<(u64, u64)>,
-) -> Result<(), String> {
-    let problem = table.problem();
-    let factory = table.factory(come_back);
-    let outcome = Search::new(&problem, &factory).engine(engine).run().map_err(|e| e.to_string())?;
-    check_outcome(table, &outcome, expected)?;
-    if engine != Engine::Behaviour {
-        return Ok(());
-    }
-    let any = Search::new(&problem, &factory).any_optimal().run().map_err(|e| e.to_string())?;
-    let again = Search::new(&problem, &factory).run().map_err(|e| e.to_string())?;
-    if any.statistics.queries_canonical > 0 || again.best != outcome.best {
-        return Err(format!("{any:?} or {again:?} is not as promised"));
-    }
-    check_outcome(table, &any, expected)?;
-    for bytes in [LARGE_CACHE, TINY_CACHE] {
-        let cached = |search: Search<'_>| search.cache(bytes).run().map_err(|e| e.to_string());
-        check_cached(&problem, &outcome, &cached(Search::new(&problem, &factory))?)
-            .and_then(|()| {
-                check_cached(&problem, &any, &cached(Search::new(&problem, &factory).any_optimal())?)
-            })
-            .map_err(|wrong| format!("with a cache of {bytes} bytes, {wrong}"))?;
-    }
-    Ok(())
-}
-
-/// Checks that a search with a cache has done the same as one without, but for the queries it was spared.
-/// With several initial states the one without remembers traces, so it is spared queries, too; and the scout
-/// of a `reach` search, which makes one for so many, falls back.
-fn check_cached(problem: &Problem, without: &Outcome, with: &Outcome) -> Result<(), String> {
-    let has_several = problem.initial_states().len() > 1;
-    let has_scout = matches!(problem.objective(), Objective::Reach { .. });
-    let counts = |Statistics { behaviours, necessary_queries, .. }| (behaviours, necessary_queries);
-    let transitions = |s: Statistics| (s.traces, s.queries + s.queries_canonical + s.cache_hits);
-    let (some, all) = (transitions(without.statistics), transitions(with.statistics));
-    let are_same_counts = counts(with.statistics) == counts(without.statistics)
-        && (some == all || has_several && some.0 <= all.0 && some.1 <= all.1);
-    let is_same = (with.status, &with.best, with.bound) == (without.status, &without.best, without.bound)
-        && (are_same_counts || has_several && has_scout);
-    if is_same { Ok(()) } else { Err(format!("{with:?} instead of {without:?}")) }
-}
-
 /// Checks that an outcome says what the oracle says, and that its tree does what it claims.
 ///
 /// # Errors
@@ -138,6 +73,15 @@ pub fn check_outcome(
     Ok(())
 }
 
+/// How many random problems there are.
+///
+/// # Panics
+/// When `BROCCOLI_CASES` is not a number.
+pub fn cases() -> f64 {
+    let cases = std::env::var("BROCCOLI_CASES").ok();
+    cases.map_or(100_000.0, |cases| cases.parse().expect("BROCCOLI_CASES is a number"))
+}
+
 /// Runs `check` on random problems: `share` of the number of cases, which is 100,000 or what the
 /// environment variable `BROCCOLI_CASES` says. Always the same cases, unless `BROCCOLI_SEED` is set,
 /// to a number or to `random`. A failing case shrinks, is printed as JSON for `tests/regressions/`,
@@ -150,16 +94,13 @@ pub fn run<T: std::fmt::Debug + serde::Serialize>(
     strategy: impl Strategy<Value = T>,
     check: impl Fn(&T) -> Result<(), String>,
 ) {
-    let variable = |name| std::env::var(name).ok();
-    let cases =
-        variable("BROCCOLI_CASES").map_or(100_000.0, |n| n.parse().expect("BROCCOLI_CASES is a number"));
-    let rng_seed = match variable("BROCCOLI_SEED").as_deref() {
+    let rng_seed = match std::env::var("BROCCOLI_SEED").ok().as_deref() {
         None => RngSeed::Fixed(0),
         Some("random") => RngSeed::Random,
         Some(seed) => RngSeed::Fixed(seed.parse().expect("BROCCOLI_SEED is a number or `random`")),
     };
     let config = Config {
-        cases: (cases * share).ceil() as u32,
+        cases: (cases() * share).ceil() as u32,
         rng_seed,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         source_file: Some(file!()),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory};
 use broccoli_core::search::{Engine, Front, FrontPart, Optima, Search, Status};
 use broccoli_core::tree::Tree;
+use broccoli_tests::check::{check_front, is};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
@@ -24,53 +25,6 @@ fn on_all(share: f64, check: impl Fn(&TableProblem) -> Result<(), String>) {
     run(share, structured(Wanted::Survive, MOST_TREES), &check);
     run(share, any_objective(scattered(Wanted::Reach, MOST_TREES)), &check);
     run(share, any_objective(structured(Wanted::Survive, MOST_TREES)), &check);
-}
-
-fn is(condition: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if condition { Ok(()) } else { Err(what()) }
-}
-
-/// Per limit on nodes, the best value and size.
-fn best_per_limit(table: &TableProblem) -> Vec<Option<(f64, u64)>> {
-    (0..=table.nodes).map(|nodes| oracle::best_number(&TableProblem { nodes, ..table.clone() })).collect()
-}
-
-/// Checks that a front has each limit in one part, and that what it claims of each is true.
-fn check_front(table: &TableProblem, front: &Front) -> Result<(), String> {
-    let truth = best_per_limit(table);
-    let number = |value: u64| table.objective.number(value);
-    let is_better = |a: f64, b: f64| if table.objective.is_minimised() { a < b } else { a > b };
-    let mut next = 0;
-    for part in &front.parts {
-        is(*part.sizes.start() == next && !part.sizes.is_empty(), || format!("a gap before {part:?}"))?;
-        next = part.sizes.end() + 1;
-        let found = part.best.as_ref().map(|best| (number(best.value), best.tree.size()));
-        for nodes in part.sizes.clone() {
-            let best = truth[nodes as usize];
-            let is_true = match part.status {
-                Status::Optimal => {
-                    found == best && found.is_some() && part.bound.map(number) == best.map(|best| best.0)
-                }
-                Status::Infeasible => found.is_none() && best.is_none() && part.bound.is_none(),
-                _ => {
-                    let bound = number(part.bound.ok_or("no bound")?);
-                    best.is_none_or(|(value, _)| !is_better(value, bound))
-                        && found.is_none_or(|(value, _)| best.is_some_and(|best| !is_better(value, best.0)))
-                }
-            };
-            is(is_true, || format!("{part:?} at {nodes}, where the best is {best:?}"))?;
-        }
-        if let Some(best) = &part.best {
-            is(best.tree.size() == *part.sizes.start(), || format!("{best:?} is not of the first size"))?;
-            is(oracle::number(table, &best.tree) == Some(number(best.value)), || {
-                format!("{best:?} has another value")
-            })?;
-        }
-    }
-    is(next == table.nodes + 1, || format!("the front ends at {next}"))?;
-    let values = front.parts.iter().filter_map(|part| part.best.as_ref()).map(|best| number(best.value));
-    let values: Vec<f64> = values.collect();
-    is(values.windows(2).all(|pair| is_better(pair[1], pair[0])), || format!("{values:?}"))
 }
 
 #[test]

@@ -1,12 +1,19 @@
 //! Infinite observations are legal, and an observation at a threshold is on the upper side, exactly.
 
 use broccoli_core::problem::Objective;
+use broccoli_tests::check::{self, Case};
+use broccoli_tests::options::every_engine;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered};
 use broccoli_tests::table::{State, TableProblem};
-use broccoli_tests::wall::{check, run};
+use broccoli_tests::wall::run;
 
 const MOST_TREES: u64 = 2_500;
+
+/// Every engine agrees with brute force.
+fn check(table: &TableProblem) -> Result<(), String> {
+    check::check(&Case { table: table.clone(), options: every_engine() }, |_| ())
+}
 
 /// A problem in one dimension: from the first state action 0 leads on, from the second action 1, and
 /// then it is done. So a tree must tell the two observations apart.

@@ -1,64 +1,17 @@
 //! One answer for any number of threads, however they happen to be scheduled.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use broccoli_core::problem::{ComeBack, InitialState, Problem, Reply, System, SystemError, SystemFactory};
+use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
 use broccoli_core::search::{Outcome, Search, Status};
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
+use broccoli_tests::jittery::jittery;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::{check_outcome, run};
 
 const MOST_TREES: u64 = 2_500;
-
-/// A system that stops to think now and then, so that threads overtake each other.
-struct Jittery {
-    system: Box<dyn System>,
-    random: Arc<AtomicU64>,
-}
-
-impl Jittery {
-    fn dawdle(&self) {
-        let random =
-            self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        match random >> 60 {
-            0..4 => std::thread::yield_now(),
-            4 => std::thread::sleep(std::time::Duration::from_micros(random >> 40 & 63)),
-            _ => {}
-        }
-    }
-}
-
-impl System for Jittery {
-    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.dawdle();
-        self.system.reset(initial, observation)
-    }
-    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        self.dawdle();
-        self.system.step(action, observation)
-    }
-    fn come_back(&self) -> ComeBack {
-        self.system.come_back()
-    }
-    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
-        self.system.save(state)
-    }
-    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
-        self.system.restore(state)
-    }
-}
-
-fn jittery(factory: impl SystemFactory) -> impl SystemFactory {
-    let random = Arc::new(AtomicU64::new(7));
-    move || {
-        let random = Arc::clone(&random);
-        Ok(Box::new(Jittery { system: factory.make()?, random }) as Box<dyn System>)
-    }
-}
 
 /// A search with threads from the first query on.
 fn search(problem: &Problem, factory: &dyn SystemFactory, threads: usize) -> Result<Outcome, String> {

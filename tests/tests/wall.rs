@@ -1,34 +1,91 @@
-//! 100,000 random small problems: exhaustive, backtracking with and without pruning, behaviour under
-//! each way to come back to a state, and an oracle that shares no code with them agree on status, value
-//! and size, and every tree does what it claims. With a cache, large or tiny, behaviour does the same.
+//! 100,000 random small problems of every objective, over the initial states in every way. Each is solved without any
+//! option, and then in a few ways drawn at random: by every engine, with every way to come back to a state, with threads,
+//! caches, little memory, many steps at a time, from a start tree, with a gap, stopped, in pieces, with a certificate …
+//! All that is said must be true by an oracle that shares no code with the search, and the tree must be the same
+//! wherever one is promised.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use broccoli_core::problem::ComeBack;
 use broccoli_core::search::Search;
+use broccoli_tests::check::{check, in_some_ways, kind};
+use broccoli_tests::options::Meetings;
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::random::{Wanted, any_objective, scattered, structured, wide};
 use broccoli_tests::table::TableProblem;
-use broccoli_tests::wall::{check, check_outcome, run};
+use broccoli_tests::wall::{cases, check_outcome, run};
+use proptest::prelude::*;
 
 const MOST_TREES: u64 = 2_500;
+/// The families below, and the share of the problems that each has.
+const FAMILIES: usize = 8;
+const SHARE: f64 = 1.0 / FAMILIES as f64;
+
+/// Runs one family of problems.
+fn family(tables: impl Strategy<Value = TableProblem>) {
+    static MEETINGS: LazyLock<Meetings> = LazyLock::new(Meetings::default);
+    static FINISHED: AtomicUsize = AtomicUsize::new(0);
+    run(SHARE, in_some_ways(tables), |case| {
+        let kind = kind(&case.table);
+        check(case, |options| MEETINGS.count(options, &kind))
+    });
+    // The last one looks at what all of them have met.
+    if FINISHED.fetch_add(1, Relaxed) + 1 == FAMILIES {
+        let ((one, other), times) = MEETINGS.fewest().expect("something was run");
+        println!("{one} and {other} have met {times} times, all others more often");
+        assert!(times as f64 >= cases() / 100.0, "{one} and {other} have met {times} times only");
+    }
+}
 
 #[test]
 fn scattered_reach() {
-    run(0.25, scattered(Wanted::Reach, MOST_TREES), check);
+    family(scattered(Wanted::Reach, MOST_TREES));
 }
 
 #[test]
 fn scattered_survive() {
-    run(0.25, scattered(Wanted::Survive, MOST_TREES), check);
+    family(scattered(Wanted::Survive, MOST_TREES));
 }
 
 #[test]
 fn structured_reach() {
-    run(0.25, structured(Wanted::Reach, MOST_TREES), check);
+    family(structured(Wanted::Reach, MOST_TREES));
 }
 
 #[test]
 fn structured_survive() {
-    run(0.25, structured(Wanted::Survive, MOST_TREES), check);
+    family(structured(Wanted::Survive, MOST_TREES));
+}
+
+#[test]
+fn scattered_from_reach() {
+    family(any_objective(scattered(Wanted::Reach, MOST_TREES)));
+}
+
+#[test]
+fn scattered_from_survive() {
+    family(any_objective(scattered(Wanted::Survive, MOST_TREES)));
+}
+
+#[test]
+fn structured_from_reach() {
+    family(any_objective(structured(Wanted::Reach, MOST_TREES)));
+}
+
+#[test]
+fn structured_from_survive() {
+    family(any_objective(structured(Wanted::Survive, MOST_TREES)));
+}
+
+/// Problems that brute force cannot solve: what is said in one way must be said in all.
+#[test]
+fn wide_tables() {
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        for tables in [wide(wanted).boxed(), any_objective(wide(wanted)).boxed()] {
+            run(0.002, in_some_ways(tables), |case| check(case, |_| ()));
+        }
+    }
 }
 
 /// Thousands of thresholds that no value ever reaches change neither value nor size; but they make more

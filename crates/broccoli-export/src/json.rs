@@ -380,6 +380,10 @@ pub struct ResultJson {
     pub bound: Option<Value>,
     /// The number of predicate nodes of the tree.
     pub size: Option<u64>,
+    /// Whether it is proved that no smaller tree has this value. Never with a gap that ended the search: it is about
+    /// the value alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<bool>,
     /// The depth of the tree.
     pub depth: Option<u32>,
     /// The best tree.
@@ -448,6 +452,10 @@ impl ResultJson {
         let problem_json = ProblemJson::new(system, problem, outcome.engine);
         ResultJson {
             status: outcome.status.into(),
+            smallest: outcome.best.as_ref().map(|best| {
+                let is_proved = outcome.bound == Some(best.value);
+                outcome.status == Status::Optimal || is_proved && best.tree.size() == 0
+            }),
             bound: outcome.bound.and_then(|bound| problem.objective().shown(bound)),
             stopped_by: match outcome.status {
                 Status::Stopped(reason) => Some(reason.name().to_owned()),
@@ -504,6 +512,7 @@ impl ResultJson {
             value: best.and_then(|best| problem.objective().shown(best.value)),
             bound: None,
             size: best.map(|best| best.tree.size()),
+            smallest: None,
             depth: best.map(|best| best.tree.depth()),
             tree: best.map(|best| best.tree.to_json(problem)),
             queries: statistics.queries,

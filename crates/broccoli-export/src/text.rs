@@ -230,7 +230,9 @@ fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> S
     let bound = bound.filter(|&bound| bound != problem.perfect() || is_best(bound));
     let proved = bound.map(|bound| match (objective, best) {
         (_, Some(best)) if best.value == bound => {
-            format!(" It is proved that no tree {within} has a better value.")
+            // A proof of the value is not one of the size.
+            let tail = if best.tree.size() > 0 { ", but not that none as good is smaller" } else { "" };
+            format!(" It is proved that no tree {within} has a better value{tail}.")
         }
         (objective, _) if !objective.is_plain() => {
             let bound = objective.shown(bound).map_or(String::new(), |bound| bound.to_string());

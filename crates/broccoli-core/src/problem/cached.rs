@@ -20,8 +20,6 @@ pub(super) struct Cached {
     is_here: bool,
     /// That of the cache when it was last reset.
     generation: u64,
-    hits: u64,
-    replayed: u64,
     /// The actions that bring the system to the search.
     way: Vec<u16>,
 }
@@ -36,19 +34,8 @@ impl Cached {
             system: None,
             is_here: false,
             generation: 0,
-            hits: 0,
-            replayed: 0,
             way: Vec::new(),
         }
-    }
-
-    pub(super) fn hits(&self) -> u64 {
-        self.hits
-    }
-
-    /// Steps made again only to bring the system to the search.
-    pub(super) fn replayed(&self) -> u64 {
-        self.replayed
     }
 
     /// Whether it is not known what an action does here. Then the system is brought here.
@@ -89,7 +76,7 @@ impl Cached {
             if let Some(child) = cache.child(node, action) {
                 self.node = Some(child);
                 self.is_here = self.system == Some(child);
-                self.hits += 1;
+                instance.hits += 1;
                 instance.steps += 1;
                 instance.reward = cache.reward(child);
                 return Ok(cache.answer(child, &mut instance.observation));
@@ -180,7 +167,7 @@ impl Cached {
         }
         for &action in &self.way {
             instance.pass()?;
-            self.replayed += 1;
+            instance.replayed += 1;
             instance.step_system(usize::from(action))?;
         }
         self.is_here = true;

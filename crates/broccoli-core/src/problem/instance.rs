@@ -137,6 +137,9 @@ pub struct Instance<'p> {
     pub(super) reward: f64,
     gate: Option<Arc<Gate<'p>>>,
     cached: Option<Box<Cached>>,
+    /// Counted here, because a cache is lost when the system panics.
+    pub(super) hits: u64,
+    pub(super) replayed: u64,
 }
 
 impl<'p> Instance<'p> {
@@ -166,6 +169,8 @@ impl<'p> Instance<'p> {
             reward: 0.0,
             gate: None,
             cached: None,
+            hits: 0,
+            replayed: 0,
         }
     }
 
@@ -307,13 +312,13 @@ impl<'p> Instance<'p> {
     /// Steps whose answers a cache knew.
     #[inline]
     pub(crate) fn hits(&self) -> u64 {
-        self.cached.as_ref().map_or(0, |cached| cached.hits())
+        self.hits
     }
 
     /// Of the queries, those made only because a cache knew the answer before, but not the state.
     #[inline]
     pub(crate) fn replayed(&self) -> u64 {
-        self.cached.as_ref().map_or(0, |cached| cached.replayed())
+        self.replayed
     }
 
     /// Does something with the system; if it panics, that is an error like any other.

@@ -269,6 +269,8 @@ impl Objective {
     /// ```
     pub fn within_gap(&self, value: u64, gap: f64, perfect: u64) -> u64 {
         let number = self.number(value);
+        // Of numbers that may be negative, a larger gap would allow the more the better the value is.
+        let gap = if self.is_in_steps() { gap } else { gap.min(1.0) };
         let slack = gap * number.abs().max(1.0);
         let best = match (self.is_in_steps(), self.is_minimised()) {
             (true, true) => value.saturating_sub(slack as u64),

@@ -31,6 +31,8 @@ pub(super) struct Progress<'a> {
     is_start: bool,
     /// No tree has a better value than this.
     bound: u64,
+    /// The best value that was not looked for because of the gap.
+    passed_over: Option<u64>,
     statistics: Statistics,
     /// Traces and queries of the tree started from.
     of_start: (u64, u64),
@@ -63,6 +65,7 @@ impl<'a> Progress<'a> {
             incumbent: None,
             is_start: false,
             bound: problem.perfect(),
+            passed_over: None,
             statistics: Statistics::default(),
             of_start: (0, 0),
             before: Counts::default(),
@@ -170,6 +173,11 @@ impl<'a> Progress<'a> {
     /// Values up to this one are not looked for, once there is a tree of this value.
     pub(super) fn enough(&self, value: u64) -> u64 {
         self.objective.within_gap(value, self.gap, self.perfect)
+    }
+
+    /// Trees of this value, or of a worse one, were not looked for because of the gap.
+    pub(super) fn pass_over(&mut self, value: u64) {
+        self.passed_over = Some(value);
     }
 
     /// The value that a tree of `size` must be better than, for engines that search in increasing size.
@@ -303,15 +311,20 @@ impl<'a> Progress<'a> {
     pub(super) fn finish(mut self, stopped: Option<StopReason>) -> (Conclusion, Statistics) {
         let best = self.best.take();
         let value = best.as_ref().map(|best| best.value);
-        let enough = value.map(|value| self.enough(value));
-        let (status, bound) = match (stopped, enough) {
-            (Some(reason), _) => (Status::Stopped(reason), Some(self.bound)),
-            (None, None) => (Status::Infeasible, None),
-            (None, enough) if enough == value => (Status::Optimal, value),
-            (None, Some(enough)) => {
+        // What is good enough ends a search, and says nothing of smaller trees that are as good.
+        let enough = value.map(|value| self.passed_over.unwrap_or(self.enough(value)));
+        let is_smallest = |value, enough| {
+            self.passed_over
+                .map_or(enough == value, |passed_over| self.objective.is_better(value, passed_over))
+        };
+        let (status, bound) = match (stopped, value, enough) {
+            (Some(reason), ..) => (Status::Stopped(reason), Some(self.bound)),
+            (None, Some(value), Some(enough)) if is_smallest(value, enough) => (Status::Optimal, Some(value)),
+            (None, Some(_), Some(enough)) => {
                 let bound = if self.objective.is_better(self.bound, enough) { enough } else { self.bound };
                 (Status::Stopped(StopReason::Gap), Some(bound))
             }
+            (None, ..) => (Status::Infeasible, None),
         };
         if bound != value {
             // It would be that of the proof that is missing.

@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
                 any_optimal: true,
                 observer: observer.as_deref_mut().map(|observer| observer as _),
                 query_limit: Some(queries),
-                start: self.start.take(),
+                start: self.start.clone().filter(|_| checkpoint.is_none()),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
                 shared: None,
@@ -143,8 +143,14 @@ impl<'a> Search<'a> {
                 ..self
             };
             let outcome = search.run()?;
-            let Some(left) = last.0 else { return Ok((outcome, Vec::new())) };
             let is_limit = outcome.status == Status::Stopped(StopReason::QueryLimit);
+            let Some(left) = last.0 else {
+                if is_limit {
+                    queries *= 2; // the tree to start from takes longer than that
+                    continue;
+                }
+                return Ok((outcome, Vec::new()));
+            };
             let saved = left.saved.clone().without_ahead();
             if !is_limit || saved.len() >= parts.get() {
                 let saved = saved.split(parts.get());

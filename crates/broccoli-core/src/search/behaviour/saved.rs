@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::crew::{Found, Key, Part, elsewhere};
+use super::crew::{Found, Key, Part};
 use super::frontier::Frontier;
 use super::leaves::Leaves;
 use super::passes::Stage;
@@ -45,7 +45,7 @@ impl Saved {
             stage: Stage::canonical(objective),
             is_ordered: false,
             parts: vec![root],
-            best: Some(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }),
+            best: Some(Found::elsewhere(value, size, None)),
             transitions: Transitions::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::bounds::Store;
-use super::crew::{Crew, Found, elsewhere};
+use super::crew::{Crew, Found};
 use super::frontier::Frontier;
 use super::lane::{Counts, Lane, Paused};
 use super::passes::{FIRST_CUT, next_cut};
@@ -44,7 +44,7 @@ impl<'p, S: Store> Scout<'p, S> {
                 Paused::Asked => break,
                 Paused::Found { value, size } => {
                     let labels = Some(self.lane.walk().labels());
-                    crew.tell(Found { value, size, key: elsewhere(), labels, own_steps: 0 }, false);
+                    crew.tell(Found::elsewhere(value, size, labels), false);
                 }
                 Paused::Done => {
                     let (next, _) = self.lane.finish();

@@ -42,7 +42,7 @@ impl<'p> Makings<'p> {
     }
 
     /// A crew for up to so many workers, who share out work after so many queries at the latest.
-    pub(super) fn crew(&self, workers: usize, after: u64) -> Crew {
+    pub(super) fn crew(&self, workers: usize, after: u64, gap: f64) -> Crew {
         let size = match self.rows().map(NonZeroUsize::get) {
             None => Size {
                 workers,
@@ -61,7 +61,7 @@ impl<'p> Makings<'p> {
                 longest_slice: SLICE,
             },
         };
-        Crew::new(self.problem, size)
+        Crew::new(self.problem, size, gap)
     }
 
     /// A lane with a system of its own.

@@ -41,6 +41,16 @@ pub(super) struct Found {
     pub(super) labels: Option<Vec<Labelled>>,
     /// The steps of its trace that no smaller tree makes.
     pub(super) own_steps: u64,
+    /// The best value that was not looked for since this behaviour or one before it was good enough: with a gap only.
+    /// It need not have this value.
+    pub(super) passed_over: Option<u64>,
+}
+
+impl Found {
+    /// Something of this value and size that was found elsewhere.
+    pub(super) fn elsewhere(value: u64, size: Cost, labels: Option<Vec<Labelled>>) -> Self {
+        Found { value, size, key: elsewhere(), labels, own_steps: 0, passed_over: None }
+    }
 }
 
 /// The key of what is found elsewhere: it comes after everything else.
@@ -108,6 +118,9 @@ struct State {
 
 pub(super) struct Crew {
     objective: Objective,
+    perfect: u64,
+    /// How far from the optimum an answer may be.
+    gap: f64,
     dimensions: usize,
     initials: usize,
     size: Size,
@@ -146,9 +159,11 @@ pub(super) const SLICE: u64 = 32;
 const SLICES: u64 = 128;
 
 impl Crew {
-    pub(super) fn new(problem: &Problem, size: Size) -> Self {
+    pub(super) fn new(problem: &Problem, size: Size, gap: f64) -> Self {
         Crew {
             objective: problem.objective(),
+            perfect: problem.perfect(),
+            gap,
             dimensions: problem.dimensions().len(),
             initials: problem.initial_states().len(),
             size,
@@ -184,7 +199,7 @@ impl Crew {
     }
 
     /// A behaviour was found. Keeps it if it is better than the best, or as good and comes first.
-    pub(super) fn tell(&self, found: Found, is_ordered: bool) {
+    pub(super) fn tell(&self, mut found: Found, is_ordered: bool) {
         let mut best = self.best();
         let is_better = best.as_ref().is_none_or(|best| {
             self.objective.is_better(found.value, best.value)
@@ -193,6 +208,12 @@ impl Crew {
                         || is_ordered && found.size == best.size && found.key < best.key)
         });
         if is_better {
+            // Others may have been at work under the one before, and have passed over what it was good enough for.
+            let before = best.as_ref().and_then(|best| best.passed_over).or(found.passed_over);
+            let enough = self.objective.within_gap(found.value, self.gap, self.perfect);
+            let is_gap = enough != found.value;
+            let passed_over = is_gap.then_some(enough).into_iter().chain(before);
+            found.passed_over = passed_over.reduce(|a, b| if self.objective.is_better(a, b) { a } else { b });
             *best = Some(found);
             self.version.fetch_add(1, Relaxed);
         }

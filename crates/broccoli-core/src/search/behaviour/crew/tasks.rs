@@ -153,7 +153,7 @@ impl Crew {
             Paused::Found { value, size } => {
                 let labels = Some(lane.walk().labels());
                 let own_steps = lane.walk().steps_beyond(size);
-                let found = Found { value, size, key: key.clone(), labels, own_steps };
+                let found = Found { key: key.clone(), own_steps, ..Found::elsewhere(value, size, labels) };
                 self.tell(found, order.is_ordered);
                 if order.goal == Some((value, size)) {
                     let mut state = self.state();

@@ -80,13 +80,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let witness = options.witness.clone();
         let remembered = most_remembered(options.memory, options.threads);
         let makings = Makings { problem, factory, gate: progress.gate(), cache, witness, remembered };
-        let crew = makings.crew(options.threads, options.threads_after);
+        let crew = makings.crew(options.threads, options.threads_after, progress.gap());
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
         if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {
             crew.tell(best, false);
         } else if let Some((value, size)) = progress.incumbent() {
             let size = Cost::try_from(size).unwrap_or(Cost::MAX);
-            crew.tell(Found { value, size, key: elsewhere(), labels: None, own_steps: 0 }, false);
+            crew.tell(Found::elsewhere(value, size, None), false);
         }
         let mut worker = makings.worker::<S>(0)?;
         let ended = std::thread::scope(|scope| {
@@ -96,7 +96,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
                 _ => Stage::Survive { nodes: 0, only_first: is_in_parts(problem) },
             };
-            let is_ordered = !has_several && !options.any_optimal;
+            // What is cut by an incumbent changes the order of leaves, unless only the length of one trace counts.
+            let is_ordered = !has_several && problem.objective().is_plain() && !options.any_optimal;
             let saved = saved.as_ref();
             let mut passes = Passes::<S> {
                 problem,
@@ -122,6 +123,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let best = crew.best();
         if let Some(Found { value, size, labels: Some(labels), .. }) = best.as_ref() {
             progress.keep(realised(problem, labels, *size), *value);
+        }
+        if let Some(passed_over) = best.as_ref().and_then(|best| best.passed_over) {
+            progress.pass_over(passed_over);
         }
         if ended.is_ok() && problem.initial_states().len() == 1 {
             let mut transitions = saved.map(|saved| saved.transitions).unwrap_or_default();

@@ -263,8 +263,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
 
     /// The canonical pass, if there is need of one.
     fn canonical(&mut self) -> Option<(Stage, Frontier)> {
-        let (value, _) = self.best()?;
-        if self.is_ordered || self.options.any_optimal || self.progress.enough(value) != value {
+        // If a gap has let some values be passed over, there may be a smaller tree as good.
+        let objective = self.problem.objective();
+        let is_proved = self.crew.best().as_ref().is_some_and(|best| {
+            best.passed_over.is_none_or(|passed_over| objective.is_better(best.value, passed_over))
+        });
+        if self.is_ordered || self.options.any_optimal || !is_proved {
             return None;
         }
         self.report();
