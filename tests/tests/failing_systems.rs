@@ -419,6 +419,24 @@ fn the_answer_fails_when_run_again() {
     }
 }
 
+/// What a cache has spared is counted to the end, also if the system panics.
+#[test]
+fn counts_survive_a_panic() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    for fails_at in [1, 100, 2_000, 5_000] {
+        let steps = Arc::new(AtomicU64::new(0));
+        let factory = || {
+            let (car, steps) = (MOUNTAIN_CAR.make()?, Arc::clone(&steps));
+            Ok(Box::new(FailingCar { car, steps, fails_at, panics: true, pause: Duration::ZERO })
+                as Box<dyn System>)
+        };
+        let failed = Search::new(&problem, &factory).cache(1 << 20).run().expect_err("the car panics");
+        let Statistics { queries, queries_canonical, replayed, cache_hits, .. } = failed.statistics;
+        assert!(queries + queries_canonical + replayed <= fails_at, "{:?}", failed.statistics);
+        assert!(cache_hits < 1 << 32, "{cache_hits} cache hits");
+    }
+}
+
 /// The thread that asks for a search makes two systems: that of its own walk, and then that of the scout. When
 /// the latter fails while others are at work, the search ends with that failure, and it does end.
 #[test]
