@@ -5,13 +5,20 @@ use std::sync::{Arc, Mutex};
 
 pub use broccoli_certificate::Live;
 use broccoli_certificate::{Certificate as Written, Form, Mark};
-use broccoli_checker::{Certificate, Checked, Failure};
+use broccoli_checker::{Certificate, Checked, Limits};
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{Outcome, Search};
 use serde_json::{Value, json};
 
-/// The memory that a certificate of the tests may take.
-pub const MEMORY: usize = 1 << 30;
+/// Reads a certificate, which may take what a file of its length may take.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(bytes: &[u8]) -> Result<(Certificate, Limits), String> {
+    let limits = Limits::of_file(bytes.len());
+    let certificate = Certificate::read(bytes, limits).map_err(|error| error.to_string())?;
+    Ok((certificate, limits))
+}
 
 /// Bytes that several can write to.
 #[derive(Clone, Debug, Default)]
@@ -82,9 +89,9 @@ pub fn certify<'a>(
 /// # Errors
 /// When it does not verify.
 pub fn verify(bytes: &[u8], problem: &Problem, factory: &dyn SystemFactory) -> Result<Checked, String> {
-    let certificate = Certificate::read(bytes, MEMORY).map_err(|error| error.to_string())?;
+    let (certificate, limits) = read(bytes)?;
     let mut system = Live::new(problem, factory).map_err(|error| error.to_string())?;
-    certificate.check(Some(&mut system), 1.0).map_err(|error| error.to_string())
+    certificate.check(Some(&mut system), 1.0, limits).map_err(|error| error.to_string())
 }
 
 /// Checks a full certificate without any system.
@@ -92,6 +99,6 @@ pub fn verify(bytes: &[u8], problem: &Problem, factory: &dyn SystemFactory) -> R
 /// # Errors
 /// When it does not verify.
 pub fn verify_alone(bytes: &[u8]) -> Result<Checked, String> {
-    let certificate = Certificate::read(bytes, MEMORY).map_err(|error| error.to_string())?;
-    certificate.check(None, 0.0).map_err(|error: Failure| error.to_string())
+    let (certificate, limits) = read(bytes)?;
+    certificate.check(None, 0.0, limits).map_err(|error| error.to_string())
 }

@@ -3,6 +3,7 @@
 
 pub mod batch;
 pub mod certified;
+pub mod forged;
 pub mod mutants;
 pub mod oracle;
 pub mod random;

@@ -6,9 +6,12 @@
 pub struct Limits {
     /// Bytes of memory, the file itself not counted.
     pub memory: usize,
-    /// Units of work: `docs/certificates.md` lists what costs how many.
+    /// Units of work: `docs/certificates.md` lists what costs how many. Reading may take a tenth of them.
     pub work: u64,
 }
+
+/// The part of the work that may go into reading.
+pub(crate) const READING: u64 = 10;
 
 /// Units of work for a transition that is looked at, beside one for every dimension.
 pub(crate) const TRANSITION: u64 = 10;
@@ -21,12 +24,12 @@ impl Limits {
     /// ```
     /// use broccoli_checker::Limits;
     /// let small = Limits::of_file(1_000);
-    /// assert!(small.memory < 129 << 20 && small.work < 21_000_000_000);
+    /// assert_eq!(small, Limits { memory: (128 << 20) + 128_000, work: 5_050_000_000 });
     /// ```
     pub fn of_file(length: usize) -> Self {
         Limits {
             memory: length.saturating_mul(128).saturating_add(128 << 20).min(8 << 30),
-            work: (length as u64).saturating_mul(100_000).saturating_add(20_000_000_000),
+            work: (length as u64).saturating_mul(50_000).saturating_add(5_000_000_000),
         }
     }
 }
