@@ -37,6 +37,8 @@ pub struct Block {
 pub enum Content {
     /// The problem, or the claim.
     Json(Value),
+    /// What was made to look like JSON.
+    Text(String),
     /// Events.
     Events(Vec<Event>),
 }
@@ -87,6 +89,11 @@ impl Parts {
         parts
     }
 
+    /// A certificate of these blocks, light and with any number of dimensions.
+    pub fn of(blocks: Vec<Block>) -> Self {
+        Parts { head: [&b"broccoli certificate\n"[..], &[2, 0, 0, 0]].concat(), blocks, dimensions: 0 }
+    }
+
     /// Puts it together again.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.clone();
@@ -94,6 +101,7 @@ impl Parts {
         for block in &self.blocks {
             let content = match &block.content {
                 Content::Json(json) => json.to_string().into_bytes(),
+                Content::Text(text) => text.clone().into_bytes(),
                 Content::Events(events) => events.iter().flat_map(Event::bytes).collect(),
             };
             let start = bytes.len();
@@ -125,7 +133,7 @@ impl Parts {
     fn json(&mut self, block: usize) -> &mut Value {
         match &mut self.blocks[block].content {
             Content::Json(json) => json,
-            Content::Events(_) => panic!("a valid certificate begins and ends with JSON"),
+            _ => panic!("a valid certificate begins and ends with JSON"),
         }
     }
 
@@ -148,7 +156,7 @@ impl Parts {
         let wanted = self.blocks.iter_mut().filter(|block| is_wanted(block.kind));
         let events = wanted.filter_map(|block| match &mut block.content {
             Content::Events(events) => Some(events),
-            Content::Json(_) => None,
+            _ => None,
         });
         events.filter(|events| !events.is_empty()).collect()
     }

@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 use serde::de::DeserializeOwned;
 
-use crate::limits::{Limits, Meter, READING, TooMuch};
+use crate::limits::{Limits, Meter, TooMuch};
 use crate::problem::{Claim, Form, HeaderText, Problem};
 use crate::record::{Record, Rules};
 
@@ -75,7 +75,8 @@ impl Certificate {
     /// # Errors
     /// When it does not keep to the format, or takes more than allowed.
     pub fn read(bytes: &[u8], limits: Limits) -> Result<Self, Unreadable> {
-        let mut meter = Meter::new(Limits { work: limits.work / READING, ..limits });
+        let mut meter = Meter::of_reading(limits);
+        let before = meter.work;
         let blocks = blocks(bytes, meter)?;
         let (first, rest) = blocks.split_first().ok_or(Unreadable::CutShort)?;
         let (last, rest) =
@@ -121,7 +122,7 @@ impl Certificate {
         if let Some(traces) = traces {
             record.read_traces(&traces.content(&record, meter)?, rules, &mut meter)?;
         }
-        Ok(Certificate { header, problem, claim, is_full, record, work: meter.work })
+        Ok(Certificate { header, problem, claim, is_full, record, work: meter.work - before })
     }
 
     /// How many behaviours the evidence has, with those on the way to others.

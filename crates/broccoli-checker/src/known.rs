@@ -1,7 +1,7 @@
 //! The answers that were looked at, by the actions before them. A system is deterministic: from the same
 //! initial state the same actions have the same answer, wherever in a file it is recorded.
 
-use crate::limits::{Meter, TooMuch};
+use crate::limits::{Meter, SIBLING, TooMuch};
 
 const NONE: u32 = u32::MAX;
 
@@ -47,7 +47,7 @@ impl Known {
             if node.action == action {
                 return Ok((child, Some(node.item)));
             }
-            meter.spend(1)?;
+            meter.spend(SIBLING)?;
             child = node.sibling;
         }
         let child = u32::try_from(self.nodes.len()).map_err(|_| TooMuch::Memory(meter.memory()))?;

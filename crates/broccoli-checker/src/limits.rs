@@ -11,12 +11,15 @@ pub struct Limits {
 }
 
 /// The part of the work that may go into reading.
-pub(crate) const READING: u64 = 10;
+const READING: u64 = 10;
 
 /// Units of work for a transition that is looked at, beside one for every dimension.
 pub(crate) const TRANSITION: u64 = 10;
 /// Units of work for a step of the system, also for one that only leads back to a state.
 pub(crate) const QUERY: u64 = 100;
+
+/// Units of work for a label or an action beside the one that is looked for.
+pub(crate) const SIBLING: u64 = 4;
 
 impl Limits {
     /// What a file of this length may take unless somebody allows more.
@@ -59,6 +62,11 @@ pub(crate) struct Meter {
 impl Meter {
     pub(crate) fn new(limits: Limits) -> Self {
         Meter { limits, work: 0 }
+    }
+
+    /// One for reading: the work that must be left for the check counts as done.
+    pub(crate) fn of_reading(limits: Limits) -> Self {
+        Meter { limits, work: limits.work - limits.work / READING }
     }
 
     /// Work that is about to be done.

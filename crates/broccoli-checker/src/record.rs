@@ -1,6 +1,6 @@
 //! The evidence: behaviours as a tree, in which a node is a behaviour and its children have one label more.
 
-use crate::limits::{Meter, TooMuch};
+use crate::limits::{Meter, SIBLING, TooMuch};
 use crate::{Unreadable, Verdict};
 
 /// The behaviour without any label.
@@ -154,7 +154,7 @@ impl Record {
             if known == label {
                 return Ok(child);
             }
-            meter.spend(1)?;
+            meter.spend(SIBLING)?;
         }
         let child = index(self.nodes.len())?;
         let sibling = std::mem::replace(&mut self.nodes[node as usize].child, child);
