@@ -73,7 +73,7 @@ impl Certificate {
         let mut meter = Meter::new(limits);
         meter.spend(self.work)?;
         let mut source = Source::new(self, system, meter);
-        source.beside = self.record.taken();
+        source.beside = self.taken();
         if let Some(solution) = self.claim.solution() {
             self.check_solution(solution, &mut source)?;
         }
@@ -326,8 +326,9 @@ impl Check<'_> {
         let of_label = 4 * (size_of::<Vec<u32>>() + size_of::<u32>() * self.problem.thresholds.len())
             + 2 * size_of::<Point<'_>>() * (self.problem.depth as usize + 2);
         let of_order = 2 * size_of::<u32>() * self.order.len();
-        let path = self.labels.len() * of_label + of_order + self.firsts.taken();
-        self.source.beside = self.certificate.record.taken() + self.pending + path;
+        // The present ones, and those that a test is making, in a list that may have twice the room.
+        let path = self.labels.len() * of_label + of_order + 3 * self.firsts.taken();
+        self.source.beside = self.certificate.taken() + self.pending + path;
         Ok(self.source.meter.holds(self.source.beside)?)
     }
 

@@ -16,6 +16,8 @@ const VERSION: u32 = 2;
 const MOST_RATIO: u64 = 1_100;
 /// How many bytes of memory a byte of JSON may take, here and where the problem is built and printed.
 const JSON_RATIO: usize = 64;
+/// How many of them the problem takes here, with its text.
+const PROBLEM_RATIO: usize = 16;
 /// What a block takes beside its content.
 const BLOCK: usize = 128;
 
@@ -123,6 +125,11 @@ impl Certificate {
             record.read_traces(&traces.content(&record, meter)?, rules, &mut meter)?;
         }
         Ok(Certificate { header, problem, claim, is_full, record, work: meter.work - before })
+    }
+
+    /// The bytes that it takes. The problem takes some times the length of its text.
+    pub(crate) fn taken(&self) -> usize {
+        self.record.taken() + PROBLEM_RATIO * self.header.len()
     }
 
     /// How many behaviours the evidence has, with those on the way to others.
