@@ -80,9 +80,8 @@ Examples:
   broccoli verify plant.proof plant.toml
 
 Exit codes:
-  0  verified, by running the system  1  the system failed, or anything else went wrong
-  4  verified for the recorded        2  bad usage, or not a certificate that can be read
-     answers only                        within the limits
+  0  verified, the system was run     1  the system failed, or anything else went wrong
+  4  verified for recorded answers    2  bad usage, or not to be read within the limits
   5  refuted";
 
 /// The first block of a certificate, as far as the checker does not look at it.
