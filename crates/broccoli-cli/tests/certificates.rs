@@ -123,6 +123,31 @@ fn made_up_answers_are_found_out_whatever_share_is_asked_for() {
     assert_eq!(run(&["verify", text(&file)]).status.code(), Some(5));
 }
 
+/// The tree that is printed is the one that is run, also where its traces are recorded.
+#[test]
+fn a_tree_with_the_traces_of_another_is_refuted() {
+    let (_directory, file) = place();
+    assert_eq!(solve(&["mountain-car", "--certificate-form", "full"], &file), 0);
+    let genuine = std::fs::read(&file).expect("it is there");
+    let mirrored = with_blocks(&genuine, |kind, content| match kind {
+        b'C' => {
+            let text = String::from_utf8(content).expect("text");
+            let [left, right] = [r#""action":0"#, r#""action":1"#];
+            assert!(text.contains(left) && text.contains(right), "{text}");
+            let text = text.replace(left, "?").replace(right, left).replace('?', right);
+            vec![(kind, text.into_bytes())]
+        }
+        _ => vec![(kind, content)],
+    });
+    std::fs::write(&file, mirrored).expect("it can be written");
+    for option in ["--record-only", "--replay"] {
+        let refuted = run(&["verify", text(&file), option]);
+        assert_eq!(refuted.status.code(), Some(5), "{}{}", stdout(&refuted), stderr(&refuted));
+        let said = stdout(&refuted);
+        assert!(said.contains("the tree takes the action") && !said.contains("Optimal:"), "{said}");
+    }
+}
+
 /// What is fixed must be so, and what somebody has chosen is told.
 #[test]
 fn a_problem_about_a_built_in_is_compared_with_it() {
