@@ -207,7 +207,14 @@ class Certificate:
         return nodes if self.is_better(value, self.claim["value" if claim == "optimal" else "bound"]) else -1
 
 
-PROBLEM_KEYS = {"system", "dimensions", "actions", "initial_states", "objective", "over", "horizon"} | {
+PROBLEM_KEYS = {
+    "system",
+    "dimensions",
+    "actions",
+    "initial_states",
+    "objective",
+    "over",
+    "horizon",
     "depth",
     "nodes",
 }
