@@ -511,10 +511,10 @@ def verify(
     """Check a certificate that a search has written, by code that shares nothing with the search.
 
     Its system is run if it is a built-in environment; for other systems there is `Problem.verify`. A full
-    certificate also holds all that the system answered, which is compared; with `replay` the system is run for
-    the tree's own traces and for this share of the rest, and with `record_only`, or if its system is not built
-    in, not at all. Then the `status` is `"recorded"`, and the result is false: the claim follows from the
-    answers in the file, and whose they are is not known.
+    certificate also holds all that the system answered, which is compared. With `replay` the system is run
+    for the tree's own traces and for this share of the rest; with `record_only`, or if its system is not
+    built in, not at all. Then the `status` is `"recorded"`, and the result is false: the claim follows from
+    the answers in the file, and whose they are is not known.
 
     A check may take 128 MiB of memory and 128 times the file, at most 8 GiB, unless there is a `memory_limit`
     (bytes); and 5 billion units of work and 50,000 for each byte of the file, unless there is a `work_limit`.
