@@ -180,16 +180,27 @@ class Found(TypedDict):
 class VerificationData(TypedDict):
     """What came of checking a certificate."""
 
-    is_verified: bool
+    status: str
     refutation: str | None
     claim: str
     value: float | None
     bound: float | None
     tree: Tree | None
+    choices: list[str]
     is_full: bool
     behaviours: int
     transitions: int
     queries: int
+    work: int
+
+@type_check_only
+class HowToVerify(TypedDict):
+    """How to check a certificate."""
+
+    replay: float | None
+    record_only: bool
+    memory_limit: int | None
+    work_limit: int | None
 
 @type_check_only
 class EvaluationData(TypedDict):
@@ -266,7 +277,7 @@ def explain(
 
 def verify(
     path: Path,
-    given: tuple[ProblemData, str | PythonSystem, str] | None = None,
-    replay: float | None = None,
+    given: tuple[ProblemData, str | PythonSystem, str] | None,
+    how: HowToVerify,
 ) -> VerificationData:
     """Check the certificate in a file, of a given problem or of the environment that it names."""

@@ -151,12 +151,13 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """What came of checking a certificate. It is true if the claim follows from the evidence."""
+    """What came of checking a certificate. It is true if what is claimed was proved of the system itself."""
 
-    is_verified: bool
-    """Whether the claim follows."""
+    status: str
+    """`"verified"`: the claim follows, and the system was asked for every answer that it rests on.
+    `"recorded"`: it follows from answers in the file that the system was not asked for. `"refuted"`."""
     refutation: str | None
-    """The first step that is wrong, if it does not."""
+    """The first step that is wrong, if the claim does not follow."""
     claim: str
     """`"optimal"`, `"infeasible"`, or `"bound"` if the search was stopped."""
     value: float | None
@@ -165,6 +166,8 @@ class Verification:
     """No tree has a better value than this, as claimed."""
     tree: Tree | None
     """The tree that the claim is about."""
+    choices: list[str]
+    """Where the problem of a built-in environment is not the default one, in words."""
     is_full: bool
     """Whether the certificate holds what the system answered."""
     behaviours: int
@@ -173,6 +176,13 @@ class Verification:
     """Transitions that were looked at."""
     queries: int
     """Those of them that the system was asked for."""
+    work: int
+    """Units of work that the check took."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the claim follows from what the system itself answered in this check."""
+        return self.status == "verified"
 
     def __bool__(self) -> bool:
         return self.is_verified
@@ -183,7 +193,8 @@ class Verification:
         if self.refutation is not None:
             return f"Verification(refuted: {self.claim}, {about}, refutation={self.refutation!r})"
         counts = f"behaviours={self.behaviours}, queries={self.queries}"
-        return f"Verification(verified: {self.claim}, {about}, {counts})"
+        verified = "verified" if self.is_verified else "the recorded answers only"
+        return f"Verification({verified}: {self.claim}, {about}, {counts})"
 
 
 @dataclass(frozen=True)

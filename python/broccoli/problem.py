@@ -355,9 +355,19 @@ class Problem:
             value=ran["value"],
         )
 
-    def verify(self, certificate: str | os.PathLike[str], *, replay: float | None = None) -> Verification:
+    def verify(
+        self,
+        certificate: str | os.PathLike[str],
+        *,
+        replay: float | None = None,
+        record_only: bool = False,
+        memory_limit: int | None = None,
+        work_limit: int | None = None,
+    ) -> Verification:
         """Check a certificate of this problem; see `verify`."""
-        return _verified(certificate, (self._data, self._source.native, self._identity()), replay)
+        how = _how_to_verify(replay, memory_limit, work_limit, record_only=record_only)
+        given = (self._data, self._source.native, self._identity())
+        return Verification(**_broccoli.verify(Path(certificate), given, how))
 
     def infeasible_states(self, queries: int = 100_000) -> tuple[list[int], list[int]]:
         """Find which initial states are to blame if no tree exists, with so many queries at most.
@@ -490,14 +500,26 @@ def synthesize(
     )
 
 
-def verify(certificate: str | os.PathLike[str], *, replay: float | None = None) -> Verification:
+def verify(
+    certificate: str | os.PathLike[str],
+    *,
+    replay: float | None = None,
+    record_only: bool = False,
+    memory_limit: int | None = None,
+    work_limit: int | None = None,
+) -> Verification:
     """Check a certificate that a search has written, by code that shares nothing with the search.
 
-    A light certificate is checked by running its system, if that is a built-in environment; for other systems
-    there is `Problem.verify`. A full one holds all that the system answered; with `replay` the system is
-    asked again for this share of it, and the answers are compared.
+    Its system is run if it is a built-in environment; for other systems there is `Problem.verify`. A full
+    certificate also holds all that the system answered, which is compared. With `replay` the system is run
+    for the tree's own traces and for this share of the rest; with `record_only`, or if its system is not
+    built in, not at all. Then the `status` is `"recorded"`, and the result is false: the claim follows from
+    the answers in the file, and whose they are is not known.
 
-    What is no certificate, or a damaged one, raises `ValueError`.
+    A check may take 128 MiB of memory and 128 times the file, at most 8 GiB, unless there is a `memory_limit`
+    (bytes); and 5 billion units of work and 50,000 for each byte of the file, unless there is a `work_limit`.
+
+    What is no certificate, or a damaged one, or takes more than that raises `ValueError`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "car.proof"
@@ -505,18 +527,29 @@ def verify(certificate: str | os.PathLike[str], *, replay: float | None = None) 
     >>> verify(file)  # doctest: +ELLIPSIS
     Verification(verified: optimal, value=104, bound=104, size=3, behaviours=..., queries=...)
     """
-    return _verified(certificate, None, replay)
+    how = _how_to_verify(replay, memory_limit, work_limit, record_only=record_only)
+    return Verification(**_broccoli.verify(Path(certificate), None, how))
 
 
-def _verified(
-    certificate: str | os.PathLike[str],
-    given: tuple[_broccoli.ProblemData, str | _broccoli.PythonSystem, str] | None,
-    replay: float | None,
-) -> Verification:
+def _how_to_verify(
+    replay: float | None, memory_limit: int | None, work_limit: int | None, *, record_only: bool
+) -> _broccoli.HowToVerify:
     if replay is not None and not 0 < replay <= 1:
         msg = f"replay is {replay}: it must be more than 0 and at most 1, which is everything"
         raise ValueError(msg)
-    return Verification(**_broccoli.verify(Path(certificate), given, replay))
+    if replay is not None and record_only:
+        msg = "replay runs the system, and record_only does not: give one of them"
+        raise ValueError(msg)
+    for name, limit in (("memory_limit", memory_limit), ("work_limit", work_limit)):
+        if limit is not None and not 0 <= limit < 1 << 63:
+            msg = f"{name} is {limit}: it must be a whole number of at least 0"
+            raise ValueError(msg)
+    return {
+        "replay": replay,
+        "record_only": record_only,
+        "memory_limit": memory_limit,
+        "work_limit": work_limit,
+    }
 
 
 def _rebuilt(system: Any, arguments: dict[str, Any]) -> Problem:

@@ -5,23 +5,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use broccoli_certificate::{Form, Live};
-use broccoli_checker::{Certificate as Read, Checked, Claim, Failure, System, Verdict};
-use broccoli_core::problem::{Problem, RunError, SystemFactory};
+use broccoli_checker::{Certificate as Read, Checked, Claim, Failure, Limits, System, Verdict};
+use broccoli_core::problem::{Action, Problem, RunError, SystemFactory};
 use broccoli_core::search::{Engine, Outcome, Witness};
 use broccoli_core::tree::Tree as CoreTree;
 use broccoli_environments::Variant;
 use broccoli_export::json::{ProblemJson, SystemJson};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
+use serde::Deserialize;
 
 use crate::blackbox::BlackBox;
 use crate::problem::{ProblemData, chosen, wrong};
 use crate::tree::Tree;
 
-/// The memory that a certificate may take: some, and more the larger the file is.
-const LEAST_MEMORY: usize = 256 << 20;
-const MEMORY_RATIO: usize = 1_000;
-const MOST_MEMORY: usize = 8 << 30;
 /// After how many steps signals are looked for.
 const SIGNALS_EVERY: u32 = 1024;
 
@@ -77,43 +74,66 @@ pub fn described(problem: &Problem, black_box: &BlackBox<'_>, about: &str) -> Pr
     }
 }
 
+/// The first block of a certificate, as far as the checker does not look at it.
+#[derive(Deserialize)]
+struct Header {
+    problem: ProblemJson,
+}
+
 /// What came of checking a certificate.
 #[derive(IntoPyObject)]
 pub struct VerificationData {
-    is_verified: bool,
+    status: &'static str,
     refutation: Option<String>,
     claim: &'static str,
     value: Option<u64>,
     bound: Option<u64>,
     tree: Option<Tree>,
+    choices: Vec<String>,
     is_full: bool,
     behaviours: u64,
     transitions: u64,
     queries: u64,
+    work: u64,
+}
+
+/// How to check a certificate.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct HowToVerify {
+    replay: Option<f64>,
+    record_only: bool,
+    memory_limit: Option<usize>,
+    work_limit: Option<u64>,
 }
 
 /// Checks the certificate in a file. The system is a given one, about which `given` tells everything, or the
 /// built-in environment that the file names.
 #[pyfunction]
-#[pyo3(signature = (path, given=None, replay=None))]
 pub fn verify(
     py: Python<'_>,
     path: PathBuf,
     given: Option<(Py<ProblemData>, Bound<'_, PyAny>, String)>,
-    replay: Option<f64>,
+    how: HowToVerify,
 ) -> PyResult<VerificationData> {
+    let HowToVerify { replay, record_only, memory_limit, work_limit } = how;
     let complaint = |what: &dyn std::fmt::Display| wrong(format_args!("{}: {what}", path.display()));
     let bytes = fs::read(&path)?;
-    let limit = bytes.len().saturating_mul(MEMORY_RATIO).clamp(LEAST_MEMORY, MOST_MEMORY);
-    let certificate = py.detach(|| Read::read(&bytes, limit)).map_err(|error| complaint(&error))?;
-    let json: ProblemJson = serde_json::from_value(certificate.problem_json.clone())
+    let default = Limits::of_file(bytes.len());
+    let limits =
+        Limits { memory: memory_limit.unwrap_or(default.memory), work: work_limit.unwrap_or(default.work) };
+    let certificate = py.detach(|| Read::read(&bytes, limits)).map_err(|error| complaint(&error))?;
+    drop(bytes);
+    let Header { problem: json } = serde_json::from_str(&certificate.header)
         .map_err(|error| complaint(&format_args!("its problem is damaged: {error}")))?;
     let problem = Arc::new(json.to_problem().map_err(|error| complaint(&error))?);
-    if replay.is_some() && !certificate.is_full {
-        return Err(complaint(
-            &"replay works with full certificates only: a light one is always checked by running the system",
-        ));
+    if (replay.is_some() || record_only) && !certificate.is_full {
+        let option = if record_only { "record_only" } else { "replay" };
+        return Err(complaint(&format_args!(
+            "{option} works with full certificates only: a light one is always checked by running the system"
+        )));
     }
+    let is_built_in = json.system.environment().is_some();
     let black_box = match &given {
         Some((expected, system, about)) => {
             let black_box = BlackBox::of(system, expected.get().core())?;
@@ -122,19 +142,24 @@ pub fn verify(
             }
             Some(black_box)
         }
-        None if certificate.is_full && replay.is_none() => None,
+        // What is not given and not built in cannot be run: the record is all there is.
+        None if certificate.is_full && replay.is_none() && !is_built_in => None,
         None => Some(BlackBox::Environment(environment(&json).map_err(|error| complaint(&error))?)),
     };
+    let choices = match &black_box {
+        Some(BlackBox::Environment(variant)) => variant.environment().choices(&problem),
+        _ => Vec::new(),
+    };
     let raised = Mutex::new(None);
-    let needed = black_box.as_ref().filter(|_| !certificate.is_full || replay.is_some());
+    let needed = black_box.as_ref().filter(|_| !record_only);
     let checked = match needed {
-        None => py.detach(|| certificate.check(None, 0.0)),
+        None => py.detach(|| certificate.check(None, 0.0, limits)),
         Some(black_box) => {
             let factory = black_box.factory();
             let check = || -> Result<_, RunError> {
                 let live = Live::new(&problem, factory)?;
                 let mut system = Interruptible { live, asked: 0, raised: &raised };
-                Ok(certificate.check(Some(&mut system), replay.unwrap_or(1.0)))
+                Ok(certificate.check(Some(&mut system), replay.unwrap_or(1.0), limits))
             };
             match py.detach(check) {
                 Ok(checked) => checked,
@@ -145,6 +170,7 @@ pub fn verify(
     let (checked, refutation) = match checked {
         Ok(checked) => (checked, None),
         Err(Failure::Refuted(refutation)) => (Checked::default(), Some(refutation.to_string())),
+        Err(Failure::TooMuch(limit)) => return Err(complaint(&limit)),
         Err(other) => {
             let signal = raised.into_inner().unwrap_or_else(PoisonError::into_inner);
             let raised = signal.or_else(|| needed.and_then(BlackBox::take_raised));
@@ -160,16 +186,22 @@ pub fn verify(
         Claim::Bound { bound, .. } => ("bound", Some(*bound)),
     };
     Ok(VerificationData {
-        is_verified: refutation.is_none(),
+        status: match &refutation {
+            Some(_) => "refuted",
+            None if checked.recorded > 0 => "recorded",
+            None => "verified",
+        },
         refutation,
         claim,
         value,
         bound,
         tree: solution.map(|solution| Tree::of(tree(thresholds, &solution.tree), &problem)),
+        choices: choices.iter().map(ToString::to_string).collect(),
         is_full: certificate.is_full,
         behaviours: checked.behaviours,
         transitions: checked.transitions,
         queries: checked.asked,
+        work: checked.work,
     })
 }
 
@@ -209,17 +241,30 @@ impl System for Interruptible<'_> {
 fn environment(json: &ProblemJson) -> Result<Variant, String> {
     let Some((name, noise)) = json.system.environment() else {
         let name = json.system.name();
-        return Err(format!("its system is {name}, which is run only if you give it: verify(path, problem)"));
+        return Err(format!(
+            "its system is {name}, which is run only if you give it: build the broccoli.Problem that was solved, \
+             and call problem.verify(path)"
+        ));
     };
     if noise != 0.0 || json.dimensions.iter().any(|dimension| dimension.expression.is_some()) {
         return Err("its environment has noise or features: check it with `broccoli verify`".to_owned());
     }
     let names: Vec<&str> = json.actions.iter().map(|action| action.name.as_str()).collect();
     let variant = chosen(name, &names).map_err(|error| error.to_string())?;
-    match variant.actions() == json.actions {
-        true => Ok(variant),
-        false => Err(format!("its actions are not those of {name}")),
+    if variant.actions() != json.actions {
+        let shown = |actions: &[Action]| {
+            actions.iter().map(|a| format!("{} ({})", a.name, a.value)).collect::<Vec<_>>().join(", ")
+        };
+        let (here, there) = (shown(&json.actions), shown(variant.actions()));
+        return Err(format!("its actions are {here}, and those of {name} are {there}"));
     }
+    let here: Vec<&str> = json.dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
+    let there: Vec<&str> = variant.environment().dimensions.iter().map(|dimension| dimension.name).collect();
+    if here != there {
+        let (here, there) = (here.join(", "), there.join(", "));
+        return Err(format!("its dimensions are {here}, and those of {name} are {there}"));
+    }
+    Ok(variant)
 }
 
 fn tree(thresholds: &[Vec<f64>], from: &broccoli_checker::Tree) -> CoreTree {

@@ -40,11 +40,19 @@ def test_what_a_search_proves_is_verified(
         assert (checked.claim, checked.value, checked.bound) == (claim, outcome.value, outcome.bound)
         assert checked.tree == outcome.tree
         assert checked.is_full == (form == "full")
-        assert (checked.queries == 0) == (form == "full")
+        assert checked.status == "verified"
+        assert checked.queries == checked.transitions
         assert checked.behaviours > 0
+        assert bool(checked.choices) == bool(given)
     if form == "full":
-        replayed = broccoli.verify(file, replay=0.5)
-        assert 0 < replayed.queries < replayed.transitions
+        half = broccoli.verify(file, replay=0.5)
+        assert 0 < half.queries < half.transitions
+        alone = broccoli.verify(file, record_only=True)
+        assert alone.queries == 0
+        for checked in (half, alone):
+            assert (checked.status, checked.is_verified, bool(checked)) == ("recorded", False, False)
+            assert checked.refutation is None
+            assert "recorded answers only" in repr(checked)
     ran = subprocess.run([CLI, "verify", str(file), "--json"], capture_output=True, text=True, check=False)
     assert json.loads(ran.stdout)["status"] == "verified", ran.stderr
 
@@ -71,10 +79,13 @@ def test_systems_in_python(system: type, form: Any, tmp_path: Path) -> None:
     command = [CLI, "verify", str(file), "--json"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if form == "full":
-        assert broccoli.verify(file)
-        assert json.loads(ran.stdout)["status"] == "verified"
+        assert broccoli.verify(file).status == "recorded"
+        assert (json.loads(ran.stdout)["status"], ran.returncode) == ("recorded", 4)
+        assert problem.verify(file, record_only=True).status == "recorded"
+        with pytest.raises(ValueError, match=r"call problem.verify\(path\)"):
+            broccoli.verify(file, replay=0.5)
     else:
-        with pytest.raises(ValueError, match=r"run only if you give it"):
+        with pytest.raises(ValueError, match=r"call problem.verify\(path\)"):
             broccoli.verify(file)
         assert ran.returncode == 2
         assert "which is run only if you name it" in ran.stderr
@@ -143,8 +154,18 @@ def test_what_is_not_the_certificate_of_a_problem(tmp_path: Path) -> None:
         broccoli.Problem("cartpole", thresholds=5).verify(file)
     with pytest.raises(ValueError, match="full certificates only"):
         broccoli.verify(file, replay=0.1)
+    with pytest.raises(ValueError, match="full certificates only"):
+        broccoli.verify(file, record_only=True)
     with pytest.raises(ValueError, match="replay is 2"):
         broccoli.verify(file, replay=2)
+    with pytest.raises(ValueError, match="give one of them"):
+        broccoli.verify(file, replay=1, record_only=True)
+    with pytest.raises(ValueError, match="work_limit is -1"):
+        broccoli.verify(file, work_limit=-1)
+    with pytest.raises(ValueError, match="more than 1000 units of work"):
+        broccoli.verify(file, work_limit=1000)
+    with pytest.raises(ValueError, match="more than 1000 bytes of memory"):
+        broccoli.verify(file, memory_limit=1000)
     whole = file.read_bytes()
     for content, message in (
         (b"tree", "it is not a certificate"),

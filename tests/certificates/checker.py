@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 RUNNING, SATISFIED, VIOLATED = range(3)
 LABEL, BACK, START, END, REPLY = range(5)
 MOST_DEPTH = 16
+MOST_CONTENT = 64 << 20
+"""The most bytes that a block may have when it is decompressed; a sixteenth of it for JSON."""
+MOST_WORK = 1_000_000_000
+"""The most events, answers and labels that are looked at."""
 
 Cell = tuple[int, ...]
 Labels = dict[Cell, int]
@@ -48,11 +52,35 @@ class Reply(NamedTuple):
     observation: tuple[float, ...]
 
 
+class Action(NamedTuple):
+    """What was applied next, in the traces of the tree."""
+
+    index: int
+
+
+Known = dict[int, tuple[Reply, "Known"]]
+"""The answer to every action that was applied, and what came then."""
+
+
+class Work:
+    """Counts what is looked at, in all certificates of a run alike."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.done = 0
+
+    def add(self, count: int) -> None:
+        """Count, and give up where it is too much."""
+        self.done += count
+        if self.done > MOST_WORK:
+            raise UnreadableError("it takes too much work")
+
+
 @dataclass
 class Node:
     """A behaviour: what happened in it, what ended it, and those with one label more."""
 
-    items: list[int | Reply] = field(default_factory=list)
+    items: list[int | Action | Reply] = field(default_factory=list)
     end: int | None = None
     children: dict[int, Node] = field(default_factory=dict)
 
@@ -65,7 +93,8 @@ class Certificate:
         magic = b"broccoli certificate\n"
         if not data.startswith(magic):
             raise UnreadableError("not a certificate")
-        if data[len(magic) : len(magic) + 4] != struct.pack("<I", 1):
+        self.work = Work()
+        if data[len(magic) : len(magic) + 4] != struct.pack("<I", 2):
             raise UnreadableError("another version, or cut short")
         blocks = list(read_blocks(data, len(magic) + 4))
         kinds = b"".join(kind for kind, _, _ in blocks)
@@ -73,16 +102,26 @@ class Certificate:
             raise UnreadableError("cut short")
         evidence = blocks[1:-1]
         self.traces = Node()
-        traces = evidence.pop()[2] if kinds[-2:-1] == b"T" else b""
+        has_traces = kinds[-2:-1] == b"T"
+        others = [blocks[0], blocks[-1], *blocks[-2:-1][: int(has_traces)]]
+        traces = evidence.pop()[2] if has_traces else b""
         if not kinds.startswith(b"P") or any(kind not in b"EL" for kind, _, _ in evidence):
             raise UnreadableError("a block is out of place")
+        if any(task != 0 for _, task, _ in others):
+            raise UnreadableError("a block that is no evidence has a task")
 
-        header, self.claim = json.loads(blocks[0][2]), json.loads(blocks[-1][2])
+        header, self.claim = read_json(blocks[0][2]), read_json(blocks[-1][2])
+        if set(header) != {"form", "problem"} or header["form"] not in ("light", "full"):
+            raise UnreadableError("no such form")
+        if not set(header["problem"]) <= PROBLEM_KEYS or not set(self.claim) <= CLAIM_KEYS:
+            raise UnreadableError("something is said that has no meaning")
         self.is_full = header["form"] == "full"
+        if has_traces != (self.is_full and self.claim.get("tree") is not None):
+            raise UnreadableError("traces of a tree are missing, or there where they do not belong")
         self.problem = header["problem"]
         self.thresholds: list[list[float]] = [d["thresholds"] for d in self.problem["dimensions"]]
-        if any(list(t) != sorted(set(t)) for t in self.thresholds):
-            raise UnreadableError("thresholds out of order")
+        if any(list(t) != sorted(set(t)) or not all(map(math.isfinite, t)) for t in self.thresholds):
+            raise UnreadableError("thresholds out of order, or not finite")
         self.objective = self.problem["objective"]
         counts = [len(self.problem[key]) for key in ("dimensions", "actions", "initial_states")]
         is_empty = counts < [1] or counts[1] < 2 or counts[2] < 1 or self.problem["horizon"] < 1
@@ -101,10 +140,10 @@ class Certificate:
         for _, task, events in evidence:
             if task in complete:
                 self.read_events(self.root, events)
-        self.read_events(self.traces, traces)
+        self.read_events(self.traces, traces, are_traces=True)
 
-    def read_events(self, root: Node, events: bytes) -> None:
-        """Add the events of a block to the tree of behaviours."""
+    def read_events(self, root: Node, events: bytes, *, are_traces: bool = False) -> None:
+        """Add the events of a block to the tree of behaviours, or those of the tree's own traces."""
         path = [root]
         at = 0
 
@@ -124,7 +163,12 @@ class Certificate:
         while at < len(events):
             argument, kind = divmod(number(), 8)
             node = path[-1]
-            if kind == LABEL and argument < len(self.problem["actions"]):
+            self.work.add(1)
+            if are_traces and kind in (BACK, END):
+                raise UnreadableError("an event of the tree's traces makes no sense")
+            if are_traces and kind == LABEL and argument < len(self.problem["actions"]):
+                node.items.append(Action(argument))
+            elif kind == LABEL and argument < len(self.problem["actions"]):
                 path.append(node.children.setdefault(argument, Node()))
             elif kind == BACK and argument < len(path):
                 del path[len(path) - argument :]
@@ -163,6 +207,39 @@ class Certificate:
         return nodes if self.is_better(value, self.claim["value" if claim == "optimal" else "bound"]) else -1
 
 
+PROBLEM_KEYS = {
+    "system",
+    "dimensions",
+    "actions",
+    "initial_states",
+    "objective",
+    "over",
+    "horizon",
+    "depth",
+    "nodes",
+}
+CLAIM_KEYS = {"claim", "bound", "value", "size", "depth", "tree"}
+
+
+def read_json(text: bytes) -> Any:
+    """Read JSON in which no key comes twice."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise UnreadableError("a key comes twice")
+        return found
+
+    if len(text) > MOST_CONTENT // 16:
+        raise UnreadableError("it is too large")
+    return json.loads(text, object_pairs_hook=unique)
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether it is a whole number of at least 0."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def read_blocks(data: bytes, at: int) -> Iterator[tuple[bytes, int, bytes]]:
     """Yield the kind, the task and the content of each block."""
     checksum = 0
@@ -176,15 +253,19 @@ def read_blocks(data: bytes, at: int) -> Iterator[tuple[bytes, int, bytes]]:
         checksum = zlib.crc32(data[at:end], checksum)
         if checksum != expected:
             raise UnreadableError("a checksum is wrong")
-        content = zlib.decompressobj().decompress(data[at + 17 : end], length + 1)
-        if len(content) != length:
+        if length > MOST_CONTENT:
+            raise UnreadableError("it is too large")
+        decoder = zlib.decompressobj()
+        content = decoder.decompress(data[at + 17 : end], length + 1)
+        if len(content) != length or not decoder.eof or decoder.unused_data:
             raise UnreadableError("a block is not as long as it says")
         yield kind, task, content
         at = end + 4
 
 
-def size_of(labels: Labels, depth: int) -> float:
+def size_of(labels: Labels, depth: int, work: Work) -> float:
     """Return the fewest predicates of a tree that gives each cell its label."""
+    work.add(len(labels))
     if len(set(labels.values())) <= 1:
         return 0
     best = math.inf
@@ -193,7 +274,7 @@ def size_of(labels: Labels, depth: int) -> float:
             for rank in sorted({cell[dimension] for cell in labels})[:-1]:
                 yes = {cell: label for cell, label in labels.items() if cell[dimension] > rank}
                 no = {cell: label for cell, label in labels.items() if cell[dimension] <= rank}
-                best = min(best, 1 + size_of(yes, depth - 1) + size_of(no, depth - 1))
+                best = min(best, 1 + size_of(yes, depth - 1, work) + size_of(no, depth - 1, work))
     return best
 
 
@@ -223,6 +304,7 @@ class Way:
     actions: tuple[int, ...]
     worst: int
     size: float
+    known: Known
 
 
 class Checker:
@@ -236,28 +318,38 @@ class Checker:
         self.initial_count = len(problem["initial_states"])
         self.is_reach = certificate.objective == "reach"
         self.table = Table(states, problem["initial_states"]) if states is not None else None
+        # What was answered to every way of acting, from every initial state.
+        self.known: list[tuple[list[Reply], Known]] = [([], {}) for _ in range(self.initial_count)]
         if not certificate.is_full and self.table is None:
             raise UnreadableError("a light certificate needs a table")
 
     def check(self) -> None:
         """Raise RefutedError unless the claim follows."""
         claim = self.certificate.claim
-        numbers = {"optimal": ("bound", "value", "size", "depth"), "infeasible": (), "bound": ("bound",)}
-        if any(not isinstance(claim[key], int) for key in numbers[claim["claim"]]):
-            raise UnreadableError("the claim lacks a number")
-        if claim["claim"] == "optimal" and claim["bound"] != claim["value"]:
+        kind, bound = claim["claim"], claim.get("bound")
+        of_tree = [claim.get(key) for key in ("value", "size", "depth")]
+        has_tree = claim.get("tree") is not None
+        if not all(is_whole(number) if has_tree else number is None for number in of_tree):
+            raise UnreadableError("of tree, value, size and depth some are there and some are not")
+        if kind not in ("optimal", "infeasible", "bound") or is_whole(bound) != (kind != "infeasible"):
+            raise UnreadableError("the claim has no bound, or one that means nothing")
+        if (kind == "optimal" and not has_tree) or (kind == "infeasible" and (has_tree or bound is not None)):
+            raise UnreadableError("the claim says more, or less, than one of its kind")
+        if kind == "optimal" and bound != claim["value"]:
             raise UnreadableError("the bound of an optimal tree is not its value")
-        if claim["claim"] == "optimal" or (claim["claim"] == "bound" and claim["tree"] is not None):
+        if has_tree and self.certificate.is_better(claim["value"], bound):
+            raise UnreadableError("the tree is better than the bound")
+        if has_tree:
             self.check_tree()
         worst = 0 if self.is_reach else self.horizon
-        ways = [Way(self.certificate.root, 0, {}, (), (), worst, 0)]
+        ways = [Way(self.certificate.root, 0, {}, (), (), worst, 0, {})]
         while ways and self.certificate.allowance(worst) >= 0:
             way = ways.pop()
             # Either a label has been given and its action is to be taken, or it is the very first start.
             reply = self.reply(way) if way.started else self.start(way)
             ways.extend(self.follow(way, reply))
 
-    def take(self, way: Way) -> int | Reply:
+    def take(self, way: Way) -> int | Action | Reply:
         """Return the next item of the behaviour."""
         for item in islice(way.node.items, way.items, None):
             way.items += 1
@@ -271,12 +363,21 @@ class Checker:
         item = self.take(way)
         if not isinstance(item, Reply):
             raise RefutedError("an answer is not recorded")
+        # A system does the same again: what is recorded twice must be recorded alike.
+        if way.actions:
+            before, way.known = way.known.setdefault(way.actions[-1], (item, {}))
+        else:
+            resets, way.known = self.known[way.started[-1]]
+            resets.append(item)
+            before = resets[0]
+        if bits(before) != bits(item):
+            raise RefutedError("the same actions have another answer elsewhere")
         return item
 
     def start(self, way: Way) -> Reply:
         """Start the next trace."""
         initial = self.take(way)
-        if isinstance(initial, Reply) or initial in way.started:
+        if not isinstance(initial, int) or initial in way.started:
             raise RefutedError("which trace is run next is not recorded, or it was run before")
         way.started, way.actions = (*way.started, initial), ()
         return self.reply(way)
@@ -286,6 +387,7 @@ class Checker:
         allowance = self.certificate.allowance
         while True:
             steps = len(way.actions)
+            self.certificate.work.add(1)
             if reply.verdict == RUNNING and (self.is_reach or steps < way.worst):
                 if self.is_reach and steps == self.horizon:
                     return []
@@ -316,12 +418,12 @@ class Checker:
         """Yield the ways with each label that some tree can give the cell."""
         for action in range(len(self.certificate.problem["actions"])):
             labels = {**way.labels, cell: action}
-            size = size_of(labels, self.depth)
+            size = size_of(labels, self.depth, self.certificate.work)
             if size <= most:
                 if action not in way.node.children:
                     raise RefutedError(f"action {action} is not looked into, {len(way.labels)} labels deep")
                 child = way.node.children[action]
-                yield Way(child, 0, labels, way.started, (*way.actions, action), way.worst, size)
+                yield Way(child, 0, labels, way.started, (*way.actions, action), way.worst, size, way.known)
 
     def check_tree(self) -> None:
         """Check that the tree of the claim is one, and has the value that is claimed."""
@@ -330,7 +432,7 @@ class Checker:
         if (size, depth) != (claim["size"], claim["depth"]) or size > self.nodes or depth > self.depth:
             raise RefutedError("the tree is not as large as it is claimed, or too large")
         values = []
-        way = Way(certificate.traces, 0, {}, (), (), 0, 0)
+        way = Way(certificate.traces, 0, {}, (), (), 0, 0, {})
         for initial in range(self.initial_count):
             if certificate.is_full:
                 reply = self.start(way)
@@ -344,25 +446,51 @@ class Checker:
                 while "action" not in tree:
                     is_true = reply.observation[tree["feature"]] >= tree["threshold"]
                     tree = tree["true" if is_true else "false"]
+                self.certificate.work.add(1)
+                if certificate.is_full and self.take(way) != Action(tree["action"]):
+                    raise RefutedError("another action is recorded than the tree's")
                 way.actions = (*way.actions, tree["action"])
                 reply = self.reply(way)
             if self.is_reach and reply.verdict != SATISFIED:
                 raise RefutedError("the tree fails")
             is_short = self.is_reach or reply.verdict == VIOLATED
             values.append(len(way.actions) if is_short else self.horizon)
+        if way.items != len(way.node.items):
+            raise RefutedError("the traces of the tree go on after their end")
         if claim["value"] != (max(values) if self.is_reach else min(values)):
             raise RefutedError("the tree has another value")
 
     def measure(self, tree: dict[str, Any]) -> tuple[int, int]:
         """Return size and depth of a tree."""
-        if "action" in tree:
-            if tree["action"] not in range(len(self.certificate.problem["actions"])):
+        keys = set(tree) - {"name"}
+        if keys == {"action"}:
+            if not is_whole(tree["action"]) or tree["action"] >= len(self.certificate.problem["actions"]):
                 raise UnreadableError("no such action")
             return 0, 0
+        if keys != {"feature", "threshold", "true", "false"} or not is_whole(tree["feature"]):
+            raise UnreadableError("neither an action nor a predicate")
         if tree["threshold"] not in self.certificate.thresholds[tree["feature"]]:
             raise UnreadableError("no such threshold")
         sizes, depths = zip(self.measure(tree["true"]), self.measure(tree["false"]), strict=True)
         return 1 + sum(sizes), 1 + max(depths)
+
+
+def bits(reply: Reply) -> bytes:
+    """Return an answer as bytes: 0.0 and -0.0 differ."""
+    return bytes([reply.verdict]) + struct.pack(f"<{len(reply.observation)}d", *reply.observation)
+
+
+UNREADABLE = (
+    UnreadableError,
+    zlib.error,
+    struct.error,
+    AttributeError,
+    KeyError,
+    IndexError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 def verdict(path: Path) -> str:
@@ -373,7 +501,7 @@ def verdict(path: Path) -> str:
         Checker(Certificate(path.read_bytes()), states).check()
     except RefutedError as error:
         return f"refuted: {error}"
-    except (UnreadableError, zlib.error, struct.error, KeyError, IndexError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         return f"unreadable: {error!r}"
     return "verified"
 

@@ -5,13 +5,20 @@ use std::sync::{Arc, Mutex};
 
 pub use broccoli_certificate::Live;
 use broccoli_certificate::{Certificate as Written, Form, Mark};
-use broccoli_checker::{Certificate, Checked, Failure};
+use broccoli_checker::{Certificate, Checked, Limits};
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{Outcome, Search};
 use serde_json::{Value, json};
 
-/// The memory that a certificate of the tests may take.
-pub const MEMORY: usize = 1 << 30;
+/// Reads a certificate, which may take what a file of its length may take.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(bytes: &[u8]) -> Result<(Certificate, Limits), String> {
+    let limits = Limits::of_file(bytes.len());
+    let certificate = Certificate::read(bytes, limits).map_err(|error| error.to_string())?;
+    Ok((certificate, limits))
+}
 
 /// Bytes that several can write to.
 #[derive(Clone, Debug, Default)]
@@ -80,11 +87,13 @@ pub fn certify<'a>(
 /// Checks a certificate with a system, which for a full one compares every transition.
 ///
 /// # Errors
-/// When it does not verify.
+/// When it does not verify, or comes anywhere near the limits.
 pub fn verify(bytes: &[u8], problem: &Problem, factory: &dyn SystemFactory) -> Result<Checked, String> {
-    let certificate = Certificate::read(bytes, MEMORY).map_err(|error| error.to_string())?;
+    let (certificate, limits) = read(bytes)?;
     let mut system = Live::new(problem, factory).map_err(|error| error.to_string())?;
-    certificate.check(Some(&mut system), 1.0).map_err(|error| error.to_string())
+    // A third of each is enough for any certificate of the tests.
+    let limits = Limits { memory: limits.memory / 3, work: limits.work / 3 };
+    certificate.check(Some(&mut system), 1.0, limits).map_err(|error| error.to_string())
 }
 
 /// Checks a full certificate without any system.
@@ -92,6 +101,6 @@ pub fn verify(bytes: &[u8], problem: &Problem, factory: &dyn SystemFactory) -> R
 /// # Errors
 /// When it does not verify.
 pub fn verify_alone(bytes: &[u8]) -> Result<Checked, String> {
-    let certificate = Certificate::read(bytes, MEMORY).map_err(|error| error.to_string())?;
-    certificate.check(None, 0.0).map_err(|error: Failure| error.to_string())
+    let (certificate, limits) = read(bytes)?;
+    certificate.check(None, 0.0, limits).map_err(|error| error.to_string())
 }

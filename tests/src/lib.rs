@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod certified;
 pub mod check;
+pub mod forged;
 pub mod jittery;
 pub mod mutants;
 pub mod options;

@@ -37,6 +37,8 @@ pub struct Block {
 pub enum Content {
     /// The problem, or the claim.
     Json(Value),
+    /// What was made to look like JSON.
+    Text(String),
     /// Events.
     Events(Vec<Event>),
 }
@@ -87,6 +89,11 @@ impl Parts {
         parts
     }
 
+    /// A certificate of these blocks, light and with any number of dimensions.
+    pub fn of(blocks: Vec<Block>) -> Self {
+        Parts { head: [&b"broccoli certificate\n"[..], &[2, 0, 0, 0]].concat(), blocks, dimensions: 0 }
+    }
+
     /// Puts it together again.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.clone();
@@ -94,6 +101,7 @@ impl Parts {
         for block in &self.blocks {
             let content = match &block.content {
                 Content::Json(json) => json.to_string().into_bytes(),
+                Content::Text(text) => text.clone().into_bytes(),
                 Content::Events(events) => events.iter().flat_map(Event::bytes).collect(),
             };
             let start = bytes.len();
@@ -125,15 +133,30 @@ impl Parts {
     fn json(&mut self, block: usize) -> &mut Value {
         match &mut self.blocks[block].content {
             Content::Json(json) => json,
-            Content::Events(_) => panic!("a valid certificate begins and ends with JSON"),
+            _ => panic!("a valid certificate begins and ends with JSON"),
         }
+    }
+
+    /// Whether it holds what the system answered.
+    pub fn is_full(&mut self) -> bool {
+        self.json(0)["form"] == "full"
     }
 
     /// The events of all blocks.
     pub fn event_lists(&mut self) -> Vec<&mut Vec<Event>> {
-        let events = self.blocks.iter_mut().filter_map(|block| match &mut block.content {
+        self.events_of(|_| true)
+    }
+
+    /// The events of the evidence, which lead through the behaviours.
+    fn evidence(&mut self) -> Vec<&mut Vec<Event>> {
+        self.events_of(|kind| kind != b'T')
+    }
+
+    fn events_of(&mut self, is_wanted: impl Fn(u8) -> bool) -> Vec<&mut Vec<Event>> {
+        let wanted = self.blocks.iter_mut().filter(|block| is_wanted(block.kind));
+        let events = wanted.filter_map(|block| match &mut block.content {
             Content::Events(events) => Some(events),
-            Content::Json(_) => None,
+            _ => None,
         });
         events.filter(|events| !events.is_empty()).collect()
     }
@@ -141,7 +164,7 @@ impl Parts {
     /// The labels of all behaviours.
     pub fn paths(&mut self) -> BTreeSet<Vec<u64>> {
         let mut paths = BTreeSet::new();
-        for events in self.event_lists() {
+        for events in self.evidence() {
             let mut path = Vec::new();
             for event in events {
                 event.walk(&mut path);
@@ -154,7 +177,7 @@ impl Parts {
 
     /// Leaves out a behaviour, given by its labels, and all that has more labels.
     pub fn leave_out(&mut self, labels: &[u64]) {
-        for events in self.event_lists() {
+        for events in self.evidence() {
             let (mut path, mut written) = (Vec::new(), Vec::new());
             let mut left = Vec::new();
             for event in std::mem::take(events) {
@@ -344,6 +367,12 @@ impl Event {
     /// An event without data behind it.
     pub fn new(kind: u64, argument: u64) -> Self {
         Event { kind, argument, observation: Vec::new(), state: Vec::new() }
+    }
+
+    /// The observation behind a reply.
+    pub fn values(&self) -> Vec<f64> {
+        let value = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        self.observation.chunks(8).map(value).collect()
     }
 
     /// Goes where the event leads.

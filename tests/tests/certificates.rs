@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use broccoli_certificate::{Certificate as Written, Form, Mark};
-use broccoli_checker::{Certificate, Claim};
+use broccoli_checker::Claim;
 use broccoli_core::problem::{
     ComeBack, InitialState, Problem, Reply, System, SystemError, SystemFactory, Thresholds,
 };
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, Search, Status, StopReason};
 use broccoli_core::tree::Tree;
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
-use broccoli_tests::certified::{Bytes, MEMORY, begin, certify, verify, verify_alone};
+use broccoli_tests::certified::{Bytes, begin, certify, read, verify, verify_alone};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
@@ -36,8 +36,10 @@ fn check<'a>(
     let (_, full) = certify(problem, factory, Form::Full, &adjust)?;
     let alone = verify_alone(&full).map_err(|error| format!("full: {error}"))?;
     let replayed = verify(&full, problem, factory).map_err(|error| format!("replayed: {error}"))?;
-    let is_all = replayed.asked == replayed.transitions && replayed.transitions == alone.transitions;
-    if alone.asked != 0 || !is_all {
+    let is_all = replayed.asked == replayed.transitions && replayed.recorded == 0;
+    let is_same = (replayed.transitions, replayed.answers) == (alone.transitions, alone.answers);
+    let is_alone = alone.asked == 0 && alone.recorded == alone.answers;
+    if !is_all || !is_same || !is_alone {
         return Err(format!("{alone:?}, {replayed:?}"));
     }
     Ok(outcome)
@@ -304,13 +306,13 @@ fn a_bound_that_is_not_proved_is_refuted() {
         certify(&problem, &PENDULUM, Form::Full, |search| search.query_limit(20_000)).expect("it runs");
     let bound = outcome.bound.expect("a stopped search has a bound");
     assert!(bound > 2, "{outcome:?}");
-    let mut certificate = Certificate::read(&bytes, MEMORY).expect("it can be read");
-    assert!(certificate.check(None, 0.0).is_ok());
+    let (mut certificate, limits) = read(&bytes).expect("it can be read");
+    assert!(certificate.check(None, 0.0, limits).is_ok());
     let claimed = |bound| Claim::Bound { bound, best: None };
     certificate.claim = claimed(bound + 20);
-    assert!(certificate.check(None, 0.0).is_err(), "nobody has looked that far");
+    assert!(certificate.check(None, 0.0, limits).is_err(), "nobody has looked that far");
     certificate.claim = claimed(bound - 1);
-    assert!(certificate.check(None, 0.0).is_ok(), "less is claimed than is proved");
+    assert!(certificate.check(None, 0.0, limits).is_ok(), "less is claimed than is proved");
 }
 
 /// A share of what is recorded is compared bit for bit.
@@ -318,15 +320,17 @@ fn a_bound_that_is_not_proved_is_refuted() {
 fn replays_compare_bits_of_a_share() {
     let problem = sampled(&CARTPOLE, 1);
     let (_, full) = certify(&problem, &CARTPOLE, Form::Full, |search| search).expect("it runs");
-    let certificate = Certificate::read(&full, MEMORY).expect("it can be read");
+    let (certificate, limits) = read(&full).expect("it can be read");
     let mut system = broccoli_tests::certified::Live::new(&problem, &CARTPOLE).expect("a system");
-    let checked = certificate.check(Some(&mut system), 0.1).expect("it verifies");
-    let share = checked.asked as f64 / checked.transitions as f64;
+    let checked = certificate.check(Some(&mut system), 0.1, limits).expect("it verifies");
+    // All 3,082 steps of the tree, and a tenth of the others.
+    let share = (checked.asked - 3_082) as f64 / (checked.transitions - 3_082) as f64;
     assert!((0.09..0.11).contains(&share), "{checked:?}");
+    assert!(checked.recorded > checked.answers / 2, "{checked:?}");
     // Another system: the same, but for the last bit of one number.
     let other = || Ok(Box::new(Nearly(CARTPOLE.make()?)) as Box<dyn System>);
     let mut system = broccoli_tests::certified::Live::new(&problem, &other).expect("a system");
-    let refuted = certificate.check(Some(&mut system), 0.1).expect_err("it is another system");
+    let refuted = certificate.check(Some(&mut system), 0.1, limits).expect_err("it is another system");
     assert!(refuted.to_string().contains("the system answers otherwise"), "{refuted}");
 }
 
@@ -360,7 +364,7 @@ fn claims_are_those_of_brute_force() {
         let problem = table.problem();
         let factory = table.factory(ComeBack::Replay);
         let (_, bytes) = certify(&problem, &factory, Form::Light, |search| search)?;
-        let certificate = Certificate::read(&bytes, MEMORY).map_err(|error| error.to_string())?;
+        let (certificate, _) = read(&bytes)?;
         let claimed = match &certificate.claim {
             Claim::Optimal(best) => Some((best.value, best.size)),
             Claim::Infeasible => None,

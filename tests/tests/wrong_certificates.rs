@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use broccoli_certificate::Form;
-use broccoli_checker::{Certificate, Claim, Failure, Tree as CheckedTree, Unreadable};
+use broccoli_checker::{Certificate, Claim, Failure, Limits, TooMuch, Tree as CheckedTree, Unreadable};
 use broccoli_core::problem::{ComeBack, Objective, Problem};
 use broccoli_core::tree::Tree;
 use broccoli_tests::certified::{Live, certify, verify};
+use broccoli_tests::forged::forge;
 use broccoli_tests::mutants::{Block, Content, Event, LABEL, Parts, START};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
@@ -16,7 +17,7 @@ use broccoli_tests::wall::run;
 use serde_json::Value;
 
 const MOST_TREES: u64 = 500;
-const MEMORY: usize = 16 << 20;
+const LIMITS: Limits = Limits { memory: 16 << 20, work: 100_000_000 };
 
 /// Numbers that look random, the same in every run.
 struct Dice(u64);
@@ -38,7 +39,7 @@ enum Said {
 
 /// Checks a certificate; a full one against all answers of the system, if it is to be.
 fn said(bytes: &[u8], table: &TableProblem, is_replayed: bool) -> Result<(Said, String), String> {
-    let certificate = match Certificate::read(bytes, MEMORY) {
+    let certificate = match Certificate::read(bytes, LIMITS) {
         Ok(certificate) => certificate,
         Err(error) => return Ok((Said::Unreadable, error.to_string())),
     };
@@ -46,9 +47,9 @@ fn said(bytes: &[u8], table: &TableProblem, is_replayed: bool) -> Result<(Said, 
     let factory = table.factory(ComeBack::Clone);
     let mut live = Live::new(&problem, &factory).map_err(|error| error.to_string())?;
     let checked = if certificate.is_full && !is_replayed {
-        certificate.check(None, 0.0)
+        certificate.check(None, 0.0, LIMITS)
     } else {
-        certificate.check(Some(&mut live), 1.0)
+        certificate.check(Some(&mut live), 1.0, LIMITS)
     };
     match checked {
         Ok(_) => Ok((Said::Verified, String::new())),
@@ -65,7 +66,8 @@ fn live_problem(table: &TableProblem, certificate: &Certificate) -> Problem {
 }
 
 fn initial_states(certificate: &Certificate) -> Vec<usize> {
-    let states = certificate.problem_json["initial_states"].as_array().expect("it was read");
+    let header: Value = serde_json::from_str(&certificate.header).expect("it was read");
+    let states = header["problem"]["initial_states"].as_array().expect("it was read");
     states.iter().map(|state| state[0].as_f64().expect("the index of a state") as usize).collect()
 }
 
@@ -148,7 +150,7 @@ fn a_damaged_certificate_that_is_accepted_claims_what_is_true() {
             let (said, why) = said(&damaged, table, true)?;
             *tally.borrow_mut().entry(way).or_default().entry(said).or_default() += 1;
             if said == Said::Verified {
-                let certificate = Certificate::read(&damaged, MEMORY).map_err(|error| error.to_string())?;
+                let certificate = Certificate::read(&damaged, LIMITS).map_err(|error| error.to_string())?;
                 if is_true(table, &certificate) == Some(false) {
                     return Err(format!("{way}: {:?} is accepted", certificate.claim));
                 }
@@ -166,6 +168,44 @@ fn a_damaged_certificate_that_is_accepted_claims_what_is_true() {
     }
     assert!(tally.len() > 20, "{tally:?}");
     println!("{tally:#?}");
+}
+
+/// A tree, a value, a size, a bound or traces that do not belong to the evidence are noticed, also where the
+/// system is not run, unless the claim is true all the same.
+#[test]
+fn a_forged_claim_that_is_accepted_is_true() {
+    let dice = std::cell::RefCell::new(Dice(5));
+    let tally: std::cell::RefCell<BTreeMap<&'static str, [u64; 3]>> = Default::default();
+    over_random_certificates(0.001, |table, form, bytes| {
+        for _ in 0..40 {
+            let mut parts = Parts::new(bytes, table.thresholds.len());
+            let Some(forgery) = forge(&mut parts, table, &mut |below| dice.borrow_mut().draw(below)) else {
+                continue;
+            };
+            let forged = parts.bytes();
+            let is_true = Certificate::read(&forged, LIMITS).ok().and_then(|read| is_true(table, &read));
+            let mut tally = tally.borrow_mut();
+            let [all, untrue, accepted] = tally.entry(forgery.way).or_default();
+            (*all, *untrue) = (*all + 1, *untrue + u64::from(is_true == Some(false)));
+            for is_replayed in [true, false] {
+                let (said, _) = said(&forged, table, is_replayed)?;
+                *accepted += u64::from(said == Said::Verified);
+                let must_hold = is_replayed || forgery.is_genuine;
+                if said == Said::Verified && must_hold && is_true != Some(true) {
+                    return Err(format!("{form:?}, {}, replayed {is_replayed}: accepted", forgery.way));
+                }
+            }
+        }
+        Ok(())
+    });
+    let tally = tally.into_inner();
+    println!("all, untrue, accepted: {tally:#?}");
+    assert_eq!(tally.len(), 9, "{tally:?}");
+    for (way, [all, untrue, accepted]) in &tally {
+        // With other traces the claim stays true, but its evidence is gone.
+        assert!(*all > 50 && (*untrue > 20 || *accepted < 2 * all), "{way}: {tally:?}");
+    }
+    assert!(tally.values().any(|[.., accepted]| *accepted > 20), "some forgeries are true: {tally:?}");
 }
 
 /// A behaviour that is left out, with all that comes after it, is missed exactly if the checker comes to it.
@@ -236,8 +276,8 @@ fn damaged_files_are_unreadable_and_nothing_makes_the_reader_panic() {
             // And JSON of pure chance.
             damage_json(parts.problem(), &draw);
             damage_json(parts.claim(), &draw);
-            if let Ok(certificate) = Certificate::read(&parts.bytes(), MEMORY) {
-                let _ = certificate.check(None, 0.0);
+            if let Ok(certificate) = Certificate::read(&parts.bytes(), LIMITS) {
+                let _ = certificate.check(None, 0.0, LIMITS);
             }
         }
         Ok(())
@@ -299,19 +339,19 @@ fn a_file_that_blows_up_is_refused() {
         parts.blocks.insert(1, Block { kind: b'L', task: 99, claimed_length: None, content });
         let bomb = parts.bytes();
         assert!(bomb.len() < 100_000, "{} bytes", bomb.len());
-        assert_eq!(Certificate::read(&bomb, MEMORY).err(), Some(Unreadable::TooLarge(MEMORY)));
+        assert_eq!(Certificate::read(&bomb, LIMITS).err(), Some(TooMuch::Memory(LIMITS.memory).into()));
     }
     // A problem that is mostly white space.
     let mut parts = Parts::new(&bytes, 1);
     parts.problem()["system"] = " ".repeat(10_000_000).into();
-    assert_eq!(Certificate::read(&parts.bytes(), MEMORY).err(), Some(Unreadable::TooLarge(MEMORY)));
+    assert_eq!(Certificate::read(&parts.bytes(), LIMITS).err(), Some(TooMuch::Memory(LIMITS.memory).into()));
     // A block that says it is longer than it can be.
     let mut parts = Parts::new(&bytes, 1);
     parts.blocks[0].claimed_length = Some(u32::MAX);
-    let lie = Certificate::read(&parts.bytes(), usize::MAX).err();
+    let lie = Certificate::read(&parts.bytes(), Limits { memory: usize::MAX, ..LIMITS }).err();
     assert_eq!(lie, Some(Unreadable::Damaged("a block cannot be as long as it says".into())));
     parts.blocks[0].claimed_length = Some(1_000);
-    let lie = Certificate::read(&parts.bytes(), MEMORY).err();
+    let lie = Certificate::read(&parts.bytes(), LIMITS).err();
     assert_eq!(lie, Some(Unreadable::Damaged("a block is not as long as it says".into())));
 }
 
@@ -320,16 +360,22 @@ fn a_file_that_blows_up_is_refused() {
 fn the_checker_in_python_says_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let dice = std::cell::RefCell::new(Dice(11));
-    let expected: std::cell::RefCell<Vec<(std::path::PathBuf, Said, String)>> = Default::default();
+    let expected: std::cell::RefCell<Vec<(std::path::PathBuf, Said, bool, String)>> = Default::default();
     over_random_certificates(0.0003, |table, _, bytes| {
-        let mut all = vec![(bytes.to_vec(), "as it was")];
+        let mut all = vec![(bytes.to_vec(), "as it was", false)];
         for _ in 0..6 {
             let mut parts = Parts::new(bytes, table.thresholds.len());
             if let Some(way) = parts.damage(&mut |below| dice.borrow_mut().draw(below)) {
-                all.push((parts.bytes(), way));
+                all.push((parts.bytes(), way, false));
+            }
+            let mut parts = Parts::new(bytes, table.thresholds.len());
+            if let Some(forgery) = forge(&mut parts, table, &mut |below| dice.borrow_mut().draw(below)) {
+                let read = Certificate::read(&parts.bytes(), LIMITS).ok();
+                let is_true = read.and_then(|read| is_true(table, &read)) == Some(true);
+                all.push((parts.bytes(), forgery.way, forgery.is_genuine && !is_true));
             }
         }
-        for (bytes, way) in all {
+        for (bytes, way, is_untrue) in all {
             let (said, why) = said(&bytes, table, false)?;
             let mut expected = expected.borrow_mut();
             let path = folder.path().join(format!("{}", expected.len()));
@@ -339,6 +385,7 @@ fn the_checker_in_python_says_the_same() {
             expected.push((
                 path,
                 said,
+                is_untrue,
                 format!("{way}: {why}\n{}", serde_json::to_string(table).unwrap_or_default()),
             ));
         }
@@ -353,7 +400,7 @@ fn the_checker_in_python_says_the_same() {
     let lines = String::from_utf8(output.stdout).expect("text");
     let mut verified = 0;
     assert_eq!(lines.lines().count(), expected.len());
-    for (line, (_, said, way)) in lines.lines().zip(&expected) {
+    for (line, (_, said, is_untrue, way)) in lines.lines().zip(&expected) {
         let python = match line.split(':').next() {
             Some("verified") => Said::Verified,
             Some("refuted") => Said::Refuted,
@@ -363,6 +410,7 @@ fn the_checker_in_python_says_the_same() {
         // Where one sees that something is wrong with the file the other may see what is wrong with the proof.
         let is_same = (python == Said::Verified) == (*said == Said::Verified);
         assert!(is_same, "Python: {line}; Rust: {said:?}, {way}");
+        assert!(python != Said::Verified || !is_untrue, "Python accepts what is not true: {way}");
     }
     assert!(verified as usize > expected.len() / 10, "{verified} of {}", expected.len());
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8] = b"broccoli certificate\n";
 /// To be counted up whenever the format changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const PROBLEM: u8 = b'P';
 const EVENTS: u8 = b'E';

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::file::Certificate;
+use crate::limits::{Limits, Meter};
 use crate::problem::{Claim, Objective, Problem, Solution};
-use crate::record::{End, ROOT};
+use crate::record::{End, ROOT, TRACES};
 use crate::size::{Firsts, Point};
 use crate::source::{Source, State, Trouble};
 use crate::{Checked, Failure, Refutation, System, Verdict};
@@ -30,6 +31,8 @@ struct Pending {
     steps: u64,
     worst: u64,
     state: State,
+    /// The bytes that it takes.
+    taken: usize,
 }
 
 struct Check<'a> {
@@ -48,23 +51,35 @@ struct Check<'a> {
     order: Vec<u32>,
     /// The worst value of the traces that are complete.
     worst: u64,
+    /// The bytes that the labels still to be looked into take.
+    pending: usize,
     checked: Checked,
 }
 
 impl Certificate {
-    /// Checks that the claim follows from the evidence. In its light form it takes a system; in its full form
-    /// a system is asked for this share, from 0 to 1, of the recorded transitions that the proof rests on.
+    /// Checks that the claim follows from the evidence. In its light form it takes a system. In its full form a
+    /// system is asked for all that the tree does, and for this share, from 0 to 1, of the other recorded
+    /// transitions that the proof rests on.
     ///
     /// # Errors
-    /// When the claim does not follow; or when the system fails, or is needed and missing.
-    pub fn check(&self, mut system: Option<&mut dyn System>, share: f64) -> Result<Checked, Failure> {
-        let mut checked = Checked::default();
+    /// When the claim does not follow; when the system fails, or is needed and missing; when it takes more than
+    /// allowed.
+    pub fn check<'a>(
+        &'a self,
+        system: Option<&'a mut dyn System>,
+        share: f64,
+        limits: Limits,
+    ) -> Result<Checked, Failure> {
+        let mut meter = Meter::new(limits);
+        meter.spend(self.work)?;
+        let mut source = Source::new(self, system, meter);
+        source.beside = self.taken();
         if let Some(solution) = self.claim.solution() {
-            self.check_solution(solution, &mut system, share, &mut checked)?;
+            self.check_solution(solution, &mut source)?;
         }
+        source.share = share;
+        source.go_to(ROOT);
         let problem = &self.problem;
-        let system = system.as_mut().map(|system| &mut **system as &mut dyn System);
-        let source = Source::new(&self.record, self.is_full, problem.thresholds.len(), system, share);
         let worst = if problem.objective == Objective::Reach { 0 } else { problem.horizon };
         // No value is better than this one, and so nothing is ever allowed more.
         let most = self.claim.allowance(problem, worst).unwrap_or(0);
@@ -81,25 +96,23 @@ impl Certificate {
             firsts: Rc::new(Firsts::new(&thresholds, problem.depth, most)),
             order: Vec::new(),
             worst,
-            checked,
+            pending: 0,
+            checked: Checked::default(),
         };
         check.walk()?;
         let Check { source, checked, .. } = check;
         Ok(Checked {
-            transitions: checked.transitions + source.transitions,
-            asked: checked.asked + source.asked,
+            transitions: source.transitions,
+            asked: source.asked,
+            answers: source.answers,
+            recorded: source.recorded,
+            work: source.meter.work,
             ..checked
         })
     }
 
     /// Checks that the tree is one of those searched, and does what is claimed.
-    fn check_solution(
-        &self,
-        solution: &Solution,
-        system: &mut Option<&mut dyn System>,
-        share: f64,
-        checked: &mut Checked,
-    ) -> Result<(), Failure> {
+    fn check_solution(&self, solution: &Solution, source: &mut Source<'_>) -> Result<(), Failure> {
         let problem = &self.problem;
         let Solution { tree, value, size, depth } = solution;
         let refuted = |initial, step, what: String| {
@@ -112,9 +125,8 @@ impl Certificate {
         if *size > u64::from(problem.nodes) || *depth > problem.depth {
             return refuted(0, 0, "the tree is beyond the limits".to_owned());
         }
-        let system = system.as_mut().map(|system| &mut **system as &mut dyn System);
-        let mut source = Source::new(&self.traces, self.is_full, problem.thresholds.len(), system, share);
-        let mut values = Vec::new();
+        source.go_to(TRACES);
+        let mut worst = None;
         for initial in 0..problem.initial_states {
             if self.is_full && source.next_start() != Some(initial as u32) {
                 return refuted(initial, 0, "the trace of the tree is not recorded".to_owned());
@@ -138,23 +150,37 @@ impl Certificate {
                     (Verdict::Running, Objective::Reach) => break None,
                     (Verdict::Running, Objective::Survive) => break Some(problem.horizon),
                 }
-                went = source.step(tree.action(&problem.cell(&source.observation)));
+                let action = tree.action(&problem.cell(&source.observation));
+                let recorded = if self.is_full { source.next_action() } else { Some(action) };
+                if recorded != Some(action) {
+                    let name = |action: u16| &problem.actions[usize::from(action)];
+                    let wrong = match recorded {
+                        Some(other) => format!("{:?}", name(other)),
+                        None => "no action".to_owned(),
+                    };
+                    let what =
+                        format!("the tree takes the action {:?}, and {wrong} is recorded", name(action));
+                    return refuted(initial, source.steps(), what);
+                }
+                went = source.step(action);
             };
-            match value {
-                Some(value) => values.push(value),
-                None => return refuted(initial, source.steps(), "the trace of the tree fails".to_owned()),
-            }
+            worst = match (value, worst) {
+                (None, _) => {
+                    return refuted(initial, source.steps(), "the trace of the tree fails".to_owned());
+                }
+                (Some(value), Some(worst)) if problem.objective.is_better(worst, value) => Some(value),
+                (Some(value), None) => Some(value),
+                (Some(_), worst) => worst,
+            };
         }
-        let worst = match problem.objective {
-            Objective::Reach => values.iter().max(),
-            Objective::Survive => values.iter().min(),
-        };
-        if worst != Some(value) {
-            let worst = worst.copied().unwrap_or_default();
+        if !source.is_at_end() {
+            let what = "the recorded traces of the tree go on after their end".to_owned();
+            return refuted(problem.initial_states - 1, source.steps(), what);
+        }
+        if worst != Some(*value) {
+            let worst = worst.unwrap_or_default();
             return refuted(0, 0, format!("the value of the tree is {worst}, not {value}"));
         }
-        checked.transitions += source.transitions;
-        checked.asked += source.asked;
         Ok(())
     }
 }
@@ -234,6 +260,7 @@ impl Check<'_> {
         let Some(initial) = self.source.next_start() else {
             return Err(self.refuted("which initial state is run next is not recorded"));
         };
+        self.source.meter.spend(self.order.len() as u64)?;
         if self.order.contains(&initial) {
             return Err(self.refuted("an initial state is run for the second time"));
         }
@@ -245,50 +272,81 @@ impl Check<'_> {
     /// In a cell without a label: every label that some tree gives must be there.
     fn branch(&mut self, most: u32, pending: &mut Vec<Pending>) -> Result<(), Failure> {
         let cell = self.problem.cell(&self.source.observation);
-        let record = &self.certificate.record;
-        let actions = 0..self.problem.actions.len() as u16;
-        let (present, missing): (Vec<u16>, Vec<u16>) =
-            actions.partition(|&action| record.child(self.node, action).is_some());
-        for action in missing {
-            if let Some((size, _)) = self.with_label(&cell, action, most) {
+        let mut nodes = vec![None; self.problem.actions.len()];
+        self.source.meter.spend(nodes.len() as u64)?;
+        for (node, label) in self.certificate.record.children(self.node) {
+            nodes[usize::from(label)] = Some(node);
+        }
+        // What is missing is told before what is there is gone into.
+        for action in (0..nodes.len() as u16).filter(|action| nodes[usize::from(*action)].is_none()) {
+            if let Some((size, _)) = self.with_label(&cell, action, most)? {
                 let name = &self.problem.actions[usize::from(action)];
                 return Err(self.refuted(&format!(
                     "the action {name:?} is not looked into, and a tree of {size} predicates takes it"
                 )));
             }
         }
-        let next = present.into_iter().filter_map(|action| {
-            let (size, firsts) = self.with_label(&cell, action, most)?;
-            Some((size, firsts, record.child(self.node, action)?, action))
-        });
-        let next: Vec<_> = next.collect();
+        let before = pending.len();
+        for (label, node) in nodes.into_iter().enumerate() {
+            let (Some(node), label) = (node, label as u16) else { continue };
+            let Some((size, firsts)) = self.with_label(&cell, label, most)? else { continue };
+            let taken = 2 * size_of::<Pending>() + size_of_val(&*cell) + firsts.taken();
+            self.hold(taken)?;
+            pending.push(Pending {
+                node,
+                label,
+                cell: cell.clone(),
+                size,
+                firsts: Rc::new(firsts),
+                labels: self.labels.len(),
+                traces: self.order.len(),
+                steps: self.source.steps(),
+                worst: self.worst,
+                state: State::Unknown,
+                taken,
+            });
+        }
         // If there is but one, the system stays where it is.
-        let state = if next.len() > 1 { self.source.save() } else { State::Unknown };
-        pending.extend(next.into_iter().map(|(size, firsts, node, label)| Pending {
-            node,
-            label,
-            cell: cell.clone(),
-            size,
-            firsts: Rc::new(firsts),
-            labels: self.labels.len(),
-            traces: self.order.len(),
-            steps: self.source.steps(),
-            worst: self.worst,
-            state: state.clone(),
-        }));
+        if pending.len() > before + 1 {
+            let state = self.source.save();
+            if let State::Saved(bytes) = &state {
+                pending[before].taken += bytes.len(); // the first one is the last to go
+                self.hold(bytes.len())?;
+            }
+            pending[before..].iter_mut().for_each(|next| next.state = state.clone());
+        }
         Ok(())
     }
 
+    /// More bytes are held by labels that are still to be looked into.
+    fn hold(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.pending += bytes;
+        // A label on the way is in two lists, one of them a tree with some room in its nodes; and a test has
+        // lists of its points, one on each level.
+        let of_label = 4 * (size_of::<Vec<u32>>() + size_of::<u32>() * self.problem.thresholds.len())
+            + 2 * size_of::<Point<'_>>() * (self.problem.depth as usize + 2);
+        let of_order = 2 * size_of::<u32>() * self.order.len();
+        // The present ones, and those that a test is making, in a list that may have twice the room.
+        let path = self.labels.len() * of_label + of_order + 3 * self.firsts.taken();
+        self.source.beside = self.certificate.taken() + self.pending + path;
+        Ok(self.source.meter.holds(self.source.beside)?)
+    }
+
     /// The fewest predicates, at most `most`, with one label more; and how trees can begin then.
-    fn with_label(&mut self, cell: &[u32], label: u16, most: u32) -> Option<(u32, Firsts)> {
+    fn with_label(&mut self, cell: &[u32], label: u16, most: u32) -> Result<Option<(u32, Firsts)>, Failure> {
         self.checked.tests += 1;
         let labelled = self.labels.iter().map(|(cell, label)| Point { cell, label: *label });
         let points: Vec<Point<'_>> = labelled.chain([Point { cell, label }]).collect();
-        self.firsts.with_last(&points).filter(|(size, _)| *size <= most)
+        let meter = &mut self.source.meter;
+        meter.spend(points.len() as u64)?;
+        let found = self.firsts.with_last(&points, meter).filter(|(size, _)| *size <= most);
+        meter.has_work()?;
+        Ok(found)
     }
 
     /// Goes back to where a label is still to be looked into, unless that is here, and takes its step.
     fn enter(&mut self, next: Pending, is_here: bool) -> Result<(), Failure> {
+        self.pending -= next.taken;
         if !is_here {
             for (cell, _) in self.labels.drain(next.labels..) {
                 self.by_cell.remove(&cell);

@@ -10,19 +10,23 @@
 //! | `file.rs`, `record.rs` | read the file; the behaviours as a tree |
 //! | `problem.rs` | the problem, the claim, the tree |
 //! | `size.rs` | the fewest predicates that give some cells their labels |
+//! | `limits.rs` | memory and work are counted, and limited |
+//! | `known.rs` | the same actions give the same answers |
 //! | `source.rs` | transitions from the record, from the system, or from both to be compared |
 //! | `check.rs` | the check |
 
 mod check;
 mod file;
+mod known;
+mod limits;
 mod problem;
 mod record;
 mod size;
 mod source;
 
 pub use file::{Certificate, Unreadable};
+pub use limits::{Limits, TooMuch};
 pub use problem::{Claim, Objective, Problem, Solution, Tree};
-pub use size::{Firsts, Point, least_size};
 
 /// What the system says about a run so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +81,13 @@ pub struct Checked {
     pub transitions: u64,
     /// Those of them that the system was asked for.
     pub asked: u64,
+    /// Answers that were looked at: to the transitions, and to the resets that traces begin with.
+    pub answers: u64,
+    /// Those of them that were taken from the record, and that the system was not asked for. If there are
+    /// none, what is claimed is true of the system.
+    pub recorded: u64,
+    /// Units of work, see [`Limits`].
+    pub work: u64,
 }
 
 /// Why a claim does not follow from the evidence: the first step that is wrong.
@@ -116,4 +127,7 @@ pub enum Failure {
     /// It is in the light form, and there is no system to run.
     #[error("it is a light certificate, which can be checked only by running the system")]
     NeedsSystem,
+    /// It would take more than allowed.
+    #[error("{0}")]
+    TooMuch(#[from] TooMuch),
 }

@@ -1,14 +1,16 @@
 //! The problem, the claim and the tree, read from their JSON text with every field checked.
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::Unreadable;
 
 /// The deepest tree that is spoken of.
-const MOST_DEPTH: u64 = 16;
+const MOST_DEPTH: u32 = 16;
 
 /// What is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Objective {
     /// The fewest steps until `Satisfied`, the most over the initial states.
     Reach,
@@ -52,34 +54,25 @@ impl Problem {
         self.thresholds.iter().zip(observation).map(rank).collect()
     }
 
-    pub(crate) fn read(json: &Value) -> Result<Self, Unreadable> {
-        let thresholds = list(json, "dimensions")?.iter().map(|dimension| {
-            let numbers = list(dimension, "thresholds")?.iter().map(|t| t.as_f64().filter(|t| t.is_finite()));
-            let numbers: Option<Vec<f64>> = numbers.collect();
-            let numbers = numbers.ok_or_else(|| wrong("a threshold is not a finite number"))?;
-            if numbers.windows(2).all(|pair| pair[0] < pair[1]) {
-                Ok(numbers)
-            } else {
-                Err(wrong("the thresholds are not in ascending order"))
-            }
-        });
-        let name = |action: &Value| action.get("name").and_then(Value::as_str).map(str::to_owned);
-        let actions: Option<Vec<String>> = list(json, "actions")?.iter().map(name).collect();
+    pub(crate) fn new(text: ProblemText) -> Result<Self, Unreadable> {
+        let thresholds: Vec<Vec<f64>> = text.dimensions.into_iter().map(|d| d.thresholds).collect();
+        if thresholds.iter().flatten().any(|threshold| !threshold.is_finite()) {
+            return Err(wrong("a threshold is not a finite number"));
+        }
+        if !thresholds.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1])) {
+            return Err(wrong("the thresholds are not in ascending order"));
+        }
         let problem = Problem {
-            thresholds: thresholds.collect::<Result<_, _>>()?,
-            actions: actions.ok_or_else(|| wrong("an action has no name"))?,
-            initial_states: list(json, "initial_states")?.len(),
-            objective: match json.get("objective").and_then(Value::as_str) {
-                Some("reach") => Objective::Reach,
-                Some("survive") => Objective::Survive,
-                _ => return Err(wrong("the objective is neither reach nor survive")),
-            },
-            horizon: whole(json, "horizon", u64::MAX)?,
-            depth: whole(json, "depth", MOST_DEPTH)? as u32,
-            nodes: whole(json, "nodes", u64::from(u32::MAX))? as u32,
+            thresholds,
+            actions: text.actions.into_iter().map(|action| action.name).collect(),
+            initial_states: text.initial_states.len(),
+            objective: text.objective,
+            horizon: text.horizon,
+            depth: text.depth,
+            nodes: text.nodes,
         };
-        if json.get("over").is_some_and(|over| over != "worst") {
-            return Err(wrong("it is not the worst initial state that counts"));
+        if problem.depth > MOST_DEPTH {
+            return Err(wrong(&format!("the depth is above {MOST_DEPTH}")));
         }
         let count = problem.actions.len();
         if problem.thresholds.is_empty() || !(2..=usize::from(u16::MAX)).contains(&count) {
@@ -90,6 +83,55 @@ impl Problem {
         }
         Ok(problem)
     }
+}
+
+/// The content of the first block. What a check has no use for is read over, so that a text cannot take
+/// much more memory than its own length.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeaderText {
+    pub(crate) form: Form,
+    pub(crate) problem: ProblemText,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Form {
+    Light,
+    Full,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProblemText {
+    dimensions: Vec<DimensionText>,
+    actions: Vec<ActionText>,
+    initial_states: Vec<IgnoredAny>,
+    objective: Objective,
+    horizon: u64,
+    depth: u32,
+    nodes: u32,
+    #[serde(default, rename = "over")]
+    _over: Over,
+    #[serde(rename = "system")]
+    _system: IgnoredAny,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Over {
+    #[default]
+    Worst,
+}
+
+#[derive(Deserialize)]
+struct DimensionText {
+    thresholds: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct ActionText {
+    name: String,
 }
 
 /// A decision tree. The predicate with index `k` of a dimension is true where the rank is greater than `k`.
@@ -139,24 +181,50 @@ impl Tree {
         }
     }
 
-    fn read(json: &Value, problem: &Problem, depth: u64) -> Result<Tree, Unreadable> {
-        if json.get("action").is_some() {
-            let action = whole(json, "action", problem.actions.len() as u64 - 1)?;
-            return Ok(Tree::Leaf(action as u16));
+    fn new(text: TreeText, problem: &Problem, depth: u32) -> Result<Tree, Unreadable> {
+        match text {
+            TreeText {
+                action: Some(action), feature: None, threshold: None, yes: None, no: None, ..
+            } => {
+                let known = u16::try_from(action).ok().filter(|a| usize::from(*a) < problem.actions.len());
+                known.map(Tree::Leaf).ok_or_else(|| wrong("the tree has an action that the problem has not"))
+            }
+            TreeText {
+                action: None,
+                feature: Some(dimension),
+                threshold: Some(value),
+                yes: Some(yes),
+                no: Some(no),
+                ..
+            } => {
+                let depth = depth
+                    .checked_sub(1)
+                    .ok_or_else(|| wrong("the tree is deeper than any that is searched"))?;
+                let thresholds = usize::try_from(dimension).ok().and_then(|d| problem.thresholds.get(d));
+                let threshold = thresholds.and_then(|list| list.iter().position(|t| *t == value));
+                let threshold = threshold
+                    .ok_or_else(|| wrong("the tree has a threshold that is not one of the problem's"))?;
+                let branches = [Tree::new(*yes, problem, depth)?, Tree::new(*no, problem, depth)?];
+                Ok(Tree::Node { dimension: dimension as usize, threshold, branches: Box::new(branches) })
+            }
+            _ => Err(wrong("a part of the tree is neither an action nor a predicate with two branches")),
         }
-        let depth =
-            depth.checked_sub(1).ok_or_else(|| wrong("the tree is deeper than any that is searched"))?;
-        let dimension = whole(json, "feature", problem.thresholds.len() as u64 - 1)? as usize;
-        let value = json.get("threshold").and_then(Value::as_f64);
-        let threshold = problem.thresholds[dimension].iter().position(|t| Some(*t) == value);
-        let threshold =
-            threshold.ok_or_else(|| wrong("the tree has a threshold that is not one of the problem's"))?;
-        let child = |name| match json.get(name) {
-            Some(child) => Tree::read(child, problem, depth),
-            None => Err(wrong("a predicate of the tree lacks a child")),
-        };
-        Ok(Tree::Node { dimension, threshold, branches: Box::new([child("true")?, child("false")?]) })
     }
+}
+
+/// A tree in JSON: an action, or a predicate with its two branches.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TreeText {
+    action: Option<u64>,
+    feature: Option<u64>,
+    threshold: Option<f64>,
+    #[serde(rename = "true")]
+    yes: Option<Box<TreeText>>,
+    #[serde(rename = "false")]
+    no: Option<Box<TreeText>>,
+    #[serde(rename = "name")]
+    _name: Option<IgnoredAny>,
 }
 
 /// What is said of a tree.
@@ -212,44 +280,46 @@ impl Claim {
         }
     }
 
-    pub(crate) fn read(json: &Value, problem: &Problem) -> Result<Self, Unreadable> {
-        let solution = || {
-            let tree = json.get("tree").ok_or_else(|| wrong("there is no tree"))?;
-            Ok(Solution {
-                tree: Tree::read(tree, problem, MOST_DEPTH)?,
-                value: whole(json, "value", u64::MAX)?,
-                size: whole(json, "size", u64::MAX)?,
-                depth: whole(json, "depth", u64::from(u32::MAX))? as u32,
-            })
-        };
-        match json.get("claim").and_then(Value::as_str) {
-            Some("optimal") => {
-                let best = solution()?;
-                if whole(json, "bound", u64::MAX)? != best.value {
-                    return Err(wrong("the bound of an optimal tree is not its value"));
-                }
-                Ok(Claim::Optimal(best))
+    pub(crate) fn new(text: ClaimText, problem: &Problem) -> Result<Self, Unreadable> {
+        let ClaimText { claim, bound, value, size, depth, tree } = text;
+        let best = match (tree, value, size, depth) {
+            (None, None, None, None) => None,
+            (Some(tree), Some(value), Some(size), Some(depth)) => {
+                Some(Solution { tree: Tree::new(tree, problem, MOST_DEPTH)?, value, size, depth })
             }
-            Some("infeasible") => Ok(Claim::Infeasible),
-            Some("bound") => Ok(Claim::Bound {
-                bound: whole(json, "bound", u64::MAX)?,
-                best: match json.get("tree") {
-                    None | Some(Value::Null) => None,
-                    Some(_) => Some(solution()?),
-                },
-            }),
-            _ => Err(wrong("the claim is neither optimal nor infeasible nor bound")),
+            _ => return Err(wrong("of tree, value, size and depth some are there and some are not")),
+        };
+        match (claim, bound, best) {
+            (Kind::Optimal, Some(bound), Some(best)) if bound == best.value => Ok(Claim::Optimal(best)),
+            (Kind::Optimal, Some(_), Some(_)) => Err(wrong("the bound of an optimal tree is not its value")),
+            (Kind::Infeasible, None, None) => Ok(Claim::Infeasible),
+            (Kind::Bound, Some(bound), Some(best)) if problem.objective.is_better(best.value, bound) => {
+                Err(wrong(&format!("the tree has a better value, {}, than the bound {bound}", best.value)))
+            }
+            (Kind::Bound, Some(bound), best) => Ok(Claim::Bound { bound, best }),
+            _ => Err(wrong("its claim says more, or less, than a claim of its kind does")),
         }
     }
 }
 
-fn list<'v>(json: &'v Value, key: &str) -> Result<&'v Vec<Value>, Unreadable> {
-    json.get(key).and_then(Value::as_array).ok_or_else(|| wrong(&format!("{key:?} is not a list")))
+/// The content of the last block.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClaimText {
+    claim: Kind,
+    bound: Option<u64>,
+    value: Option<u64>,
+    size: Option<u64>,
+    depth: Option<u32>,
+    tree: Option<TreeText>,
 }
 
-fn whole(json: &Value, key: &str, most: u64) -> Result<u64, Unreadable> {
-    let number = json.get(key).and_then(Value::as_u64).filter(|number| *number <= most);
-    number.ok_or_else(|| wrong(&format!("{key:?} is not a whole number of at most {most}")))
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Optimal,
+    Infeasible,
+    Bound,
 }
 
 fn wrong(what: &str) -> Unreadable {

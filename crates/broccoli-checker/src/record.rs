@@ -1,9 +1,12 @@
 //! The evidence: behaviours as a tree, in which a node is a behaviour and its children have one label more.
 
+use crate::limits::{Meter, SIBLING, TooMuch};
 use crate::{Unreadable, Verdict};
 
 /// The behaviour without any label.
 pub(crate) const ROOT: u32 = 0;
+/// A node of its own, for the traces of the tree.
+pub(crate) const TRACES: u32 = 1;
 const NONE: u32 = u32::MAX;
 
 /// What ended a behaviour in the search.
@@ -28,6 +31,8 @@ struct Node {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     Start(u32),
+    /// The action that was applied; in the traces of the tree only, elsewhere the labels tell it.
+    Step(u16),
     /// The observation is given by its index, the state by its place.
     Reply {
         verdict: Verdict,
@@ -44,9 +49,10 @@ pub(crate) struct Record {
     items: Vec<(Item, u32)>,
     observations: Vec<f64>,
     states: Vec<u8>,
-    /// How much memory it may take.
-    limit: usize,
 }
+
+/// The verdicts by their numbers.
+const VERDICTS: [Verdict; 3] = [Verdict::Running, Verdict::Satisfied, Verdict::Violated];
 
 /// What events may say.
 #[derive(Clone, Copy)]
@@ -57,20 +63,31 @@ pub(crate) struct Rules {
 }
 
 impl Record {
-    pub(crate) fn new(dimensions: usize, limit: usize) -> Self {
-        let mut record = Record { dimensions, limit, ..Record::default() };
-        record.nodes.push(Node { label: 0, end: None, child: NONE, sibling: NONE, first: NONE, last: NONE });
+    pub(crate) fn new(dimensions: usize) -> Self {
+        let mut record = Record { dimensions, ..Record::default() };
+        let node = Node { label: 0, end: None, child: NONE, sibling: NONE, first: NONE, last: NONE };
+        record.nodes.extend([node; 2]);
         record
     }
 
     /// Adds the events of a block, which begin without any label.
-    pub(crate) fn read(&mut self, mut events: &[u8], rules: Rules) -> Result<(), Unreadable> {
+    pub(crate) fn read(
+        &mut self,
+        mut events: &[u8],
+        rules: Rules,
+        meter: &mut Meter,
+    ) -> Result<(), Unreadable> {
+        let beside = events.len();
         let mut path = vec![ROOT];
         while !events.is_empty() {
+            meter.spend(1)?;
+            meter.holds(beside + path.len() * 2 * size_of::<u32>() + self.taken())?;
             let number = number(&mut events)?;
             let node = path.last().copied().unwrap_or(ROOT);
             match (number & 7, number >> 3) {
-                (0, label) if label < rules.actions => path.push(self.child_or_new(node, label as u16)?),
+                (0, label) if label < rules.actions => {
+                    path.push(self.child_or_new(node, label as u16, meter)?);
+                }
                 (1, count) if count < path.len() as u64 => path.truncate(path.len() - count as usize),
                 (2, initial) if initial < rules.initial_states => {
                     self.push(node, Item::Start(initial as u32))?;
@@ -80,12 +97,34 @@ impl Record {
                     self.nodes[node as usize].end = Some(end);
                 }
                 (4, verdict @ 0..=2) if rules.has_replies => {
-                    let verdict = [Verdict::Running, Verdict::Satisfied, Verdict::Violated][verdict as usize];
-                    let reply = self.reply(&mut events, verdict)?;
+                    let reply = self.reply(&mut events, VERDICTS[verdict as usize])?;
                     self.push(node, reply)?;
                 }
                 _ => return Err(damaged("an event makes no sense")),
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the events of the tree's traces.
+    pub(crate) fn read_traces(
+        &mut self,
+        mut events: &[u8],
+        rules: Rules,
+        meter: &mut Meter,
+    ) -> Result<(), Unreadable> {
+        let beside = events.len();
+        while !events.is_empty() {
+            meter.spend(1)?;
+            meter.holds(beside + self.taken())?;
+            let number = number(&mut events)?;
+            let item = match (number & 7, number >> 3) {
+                (0, action) if action < rules.actions => Item::Step(action as u16),
+                (2, initial) if initial < rules.initial_states => Item::Start(initial as u32),
+                (4, verdict @ 0..=2) => self.reply(&mut events, VERDICTS[verdict as usize])?,
+                _ => return Err(damaged("an event of the tree's traces makes no sense")),
+            };
+            self.push(TRACES, item)?;
         }
         Ok(())
     }
@@ -110,14 +149,17 @@ impl Record {
         Ok(Item::Reply { verdict, observation, state: start..self.states.len() })
     }
 
-    fn child_or_new(&mut self, node: u32, label: u16) -> Result<u32, Unreadable> {
-        if let Some(child) = self.child(node, label) {
-            return Ok(child);
+    fn child_or_new(&mut self, node: u32, label: u16, meter: &mut Meter) -> Result<u32, Unreadable> {
+        for (child, known) in self.children(node) {
+            if known == label {
+                return Ok(child);
+            }
+            meter.spend(SIBLING)?;
         }
         let child = index(self.nodes.len())?;
         let sibling = std::mem::replace(&mut self.nodes[node as usize].child, child);
         self.nodes.push(Node { label, end: None, child: NONE, sibling, first: NONE, last: NONE });
-        self.check_memory().map(|()| child)
+        Ok(child)
     }
 
     fn push(&mut self, node: u32, item: Item) -> Result<(), Unreadable> {
@@ -130,24 +172,24 @@ impl Record {
         }
         node.last = place;
         self.items.push((item, NONE));
-        self.check_memory()
+        Ok(())
     }
 
-    fn check_memory(&self) -> Result<(), Unreadable> {
-        let taken = self.nodes.len() * size_of::<Node>()
+    /// The bytes that it takes. A list may have room for twice as much as is in it.
+    pub(crate) fn taken(&self) -> usize {
+        2 * (self.nodes.len() * size_of::<Node>()
             + self.items.len() * size_of::<(Item, u32)>()
             + self.observations.len() * size_of::<f64>()
-            + self.states.len();
-        if taken <= self.limit { Ok(()) } else { Err(Unreadable::TooLarge(self.limit)) }
+            + self.states.len())
     }
 
-    /// The behaviour with this label more, if it is there.
-    pub(crate) fn child(&self, node: u32, label: u16) -> Option<u32> {
-        let mut child = self.nodes[node as usize].child;
-        while child != NONE && self.nodes[child as usize].label != label {
-            child = self.nodes[child as usize].sibling;
-        }
-        (child != NONE).then_some(child)
+    /// The behaviours with one label more, and these labels.
+    pub(crate) fn children(&self, node: u32) -> impl Iterator<Item = (u32, u16)> {
+        let mut next = self.nodes[node as usize].child;
+        std::iter::from_fn(move || {
+            let child = self.nodes.get(next as usize)?;
+            Some((std::mem::replace(&mut next, child.sibling), child.label))
+        })
     }
 
     pub(crate) fn end(&self, node: u32) -> Option<End> {
@@ -168,13 +210,27 @@ impl Record {
         &self.observations[index as usize * self.dimensions..][..self.dimensions]
     }
 
+    /// Whether the answers at two places are the same, bit for bit.
+    pub(crate) fn is_same_answer(&self, a: u32, b: u32) -> bool {
+        let answer = |place| match self.item(place) {
+            Some((Item::Reply { verdict, observation, .. }, _)) => {
+                Some((*verdict, self.observation(*observation).iter().map(|value| value.to_bits())))
+            }
+            _ => None,
+        };
+        match (answer(a), answer(b)) {
+            (Some((verdict, seen)), Some((other, also))) => verdict == other && seen.eq(also),
+            _ => false,
+        }
+    }
+
     pub(crate) fn state(&self, place: std::ops::Range<usize>) -> &[u8] {
         &self.states[place]
     }
 
     /// How many behaviours there are, with and without an end.
     pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
+        self.nodes.len() - 1
     }
 }
 
@@ -197,7 +253,10 @@ fn number(events: &mut &[u8]) -> Result<u64, Unreadable> {
 }
 
 fn index(length: usize) -> Result<u32, Unreadable> {
-    u32::try_from(length).ok().filter(|index| *index != NONE).ok_or(Unreadable::TooLarge(NONE as usize))
+    u32::try_from(length)
+        .ok()
+        .filter(|index| *index != NONE)
+        .ok_or(Unreadable::TooMuch(TooMuch::Memory(NONE as usize)))
 }
 
 fn damaged(what: &str) -> Unreadable {

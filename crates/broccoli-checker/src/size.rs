@@ -1,12 +1,17 @@
 //! Which labels a tree can give: the fewest predicates that tell points apart, from scratch each time.
+//!
+//! All is counted, a unit for each rank of a point that is looked at. When the work is used up everything
+//! returns at once, and the caller has to ask the meter whether the answer means anything.
+
+use crate::limits::Meter;
 
 /// A cell with its label.
 #[derive(Clone, Copy, Debug)]
-pub struct Point<'a> {
+pub(crate) struct Point<'a> {
     /// The ranks.
-    pub cell: &'a [u32],
+    pub(crate) cell: &'a [u32],
     /// The action.
-    pub label: u16,
+    pub(crate) label: u16,
 }
 
 /// The fewest predicates, at most `most`, of a tree of at most this depth that gives every point its label;
@@ -16,16 +21,8 @@ pub struct Point<'a> {
 /// false side and the rest on its true side; both sides are then told apart with one level less. Nothing is
 /// clever beyond that, but this: with a greater threshold the false side has more points, so it needs no
 /// fewer predicates, and the true side has fewer.
-///
-/// ```
-/// use broccoli_checker::{Point, least_size};
-/// let point = |rank: &'static [u32], label| Point { cell: rank, label };
-/// let points = [point(&[0], 7), point(&[3], 5), point(&[9], 7)];
-/// assert_eq!(least_size(&points[..2], 1, 3), Some(1));
-/// assert_eq!(least_size(&points, 1, 3), None);
-/// assert_eq!(least_size(&points, 2, 3), Some(2));
-/// ```
-pub fn least_size(points: &[Point<'_>], depth: u32, most: u32) -> Option<u32> {
+pub(crate) fn least_size(points: &[Point<'_>], depth: u32, most: u32, meter: &mut Meter) -> Option<u32> {
+    meter.spend(looked_at(points)).ok()?;
     let Some(other) = points.iter().position(|point| point.label != points[0].label) else { return Some(0) };
     if depth == 0 || most == 0 {
         return None;
@@ -36,12 +33,17 @@ pub fn least_size(points: &[Point<'_>], depth: u32, most: u32) -> Option<u32> {
     let (mut best, mut most) = (None, most);
     for dimension in 0..points[0].cell.len() {
         if depth > 1 && most > 1 {
-            let size = best_split(points, dimension, depth, most);
+            let size = best_split(points, dimension, depth, most, meter);
             best = size.or(best);
             most = size.map_or(most, |size| size - 1);
         }
     }
     best
+}
+
+/// The ranks of all points, to be counted as work.
+fn looked_at(points: &[Point<'_>]) -> u64 {
+    points.iter().map(|point| 1 + point.cell.len() as u64).sum()
 }
 
 /// Whether there are two labels only, the first point's and `other`, and their ranks do not overlap in some
@@ -61,12 +63,19 @@ fn one_predicate_does(points: &[Point<'_>], other: u16) -> bool {
 }
 
 /// The fewest predicates with a first one on this dimension.
-fn best_split(points: &[Point<'_>], dimension: usize, depth: u32, mut most: u32) -> Option<u32> {
+fn best_split(
+    points: &[Point<'_>],
+    dimension: usize,
+    depth: u32,
+    mut most: u32,
+    meter: &mut Meter,
+) -> Option<u32> {
+    meter.spend(8 * points.len() as u64).ok()?; // about what sorting takes
     let mut points = points.to_vec();
     points.sort_unstable_by_key(|point| point.cell[dimension]);
     let rank = |place: usize| points[place].cell[dimension];
     let places: Vec<usize> = (1..points.len()).filter(|&place| rank(place - 1) < rank(place)).collect();
-    let side = |points, most| least_size(points, depth - 1, most);
+    let mut side = |points, most| least_size(points, depth - 1, most, meter);
     let first = places.partition_point(|&place| side(&points[place..], most - 1).is_none());
     let mut best = None;
     for &place in &places[first..] {
@@ -85,7 +94,7 @@ fn best_split(points: &[Point<'_>], dimension: usize, depth: u32, mut most: u32)
 /// The first predicates that trees which give some points their labels can have. With more points there are
 /// only fewer of them, so it pays to remember them.
 #[derive(Clone, Debug)]
-pub struct Firsts {
+pub(crate) struct Firsts {
     depth: u32,
     most: u32,
     splits: Vec<Split>,
@@ -101,9 +110,14 @@ struct Split {
 }
 
 impl Firsts {
+    /// The bytes that they take.
+    pub(crate) fn taken(&self) -> usize {
+        self.splits.capacity() * size_of::<Split>()
+    }
+
     /// Those of trees of at most this depth and size without any point; `thresholds` has their number per
     /// dimension.
-    pub fn new(thresholds: &[usize], depth: u32, most: u32) -> Self {
+    pub(crate) fn new(thresholds: &[usize], depth: u32, most: u32) -> Self {
         let splits = thresholds.iter().enumerate().flat_map(|(dimension, &count)| {
             (0..count as u32).map(move |threshold| Split { dimension, threshold, sizes: [0, 0] })
         });
@@ -112,7 +126,7 @@ impl Firsts {
 
     /// Those that are left with the last of these points, if they are those of all points before it; and the
     /// fewest predicates of a tree, if there is any.
-    pub fn with_last(&self, points: &[Point<'_>]) -> Option<(u32, Firsts)> {
+    pub(crate) fn with_last(&self, points: &[Point<'_>], meter: &mut Meter) -> Option<(u32, Firsts)> {
         let (last, _) = points.split_last()?;
         let is_uniform = points.iter().all(|point| point.label == last.label);
         let mut least = is_uniform.then_some(0);
@@ -121,6 +135,7 @@ impl Firsts {
         let mut before = None;
         let mut side = Vec::new();
         for split in self.splits.iter().filter(|_| self.depth > 0 && self.most > 0) {
+            meter.spend(points.len() as u64).ok()?;
             let is_true = |point: &Point<'_>| point.cell[split.dimension] > split.threshold;
             let is_last_true = is_true(last);
             side.clear();
@@ -130,7 +145,7 @@ impl Firsts {
             let same = (split.dimension, is_last_true, side.len());
             let size = match before {
                 Some((what, size)) if what == same => size,
-                _ => least_size(&side, self.depth - 1, self.most - 1),
+                _ => least_size(&side, self.depth - 1, self.most - 1, meter),
             };
             before = Some((same, size));
             if let Some(size) = size.filter(|size| 1 + size + other <= self.most) {
@@ -146,6 +161,33 @@ impl Firsts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
+
+    #[test]
+    fn a_few_points_need_few_predicates() {
+        let point = |rank: &'static [u32], label| Point { cell: rank, label };
+        let points = [point(&[0], 7), point(&[3], 5), point(&[9], 7)];
+        let mut meter = Meter::new(Limits { memory: 0, work: 1_000 });
+        assert_eq!(least_size(&points[..2], 1, 3, &mut meter), Some(1));
+        assert_eq!(least_size(&points, 1, 3, &mut meter), None);
+        assert_eq!(least_size(&points, 2, 3, &mut meter), Some(2));
+        assert_eq!(meter.has_work(), Ok(()));
+    }
+
+    /// Chance labels on many points make the deepest recursion; it ends soon after the work does.
+    #[test]
+    fn work_that_is_used_up_ends_the_recursion() {
+        let cells: Vec<[u32; 2]> = (0..2_000u32).map(|i| [i, i.wrapping_mul(7_919) % 2_000]).collect();
+        let labels = (0..2_000u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as u16);
+        let points: Vec<Point<'_>> =
+            cells.iter().zip(labels).map(|(cell, label)| Point { cell, label }).collect();
+        let limits = Limits { memory: 0, work: 1_000_000 };
+        let mut meter = Meter::new(limits);
+        assert_eq!(least_size(&points, 16, u32::MAX, &mut meter), None);
+        assert_eq!(meter.has_work(), Err(crate::TooMuch::Work(limits.work)));
+        // What is counted after that is what every call counts before it returns.
+        assert!(meter.work < 50 * limits.work, "{}", meter.work);
+    }
 
     /// Plain recursion over every threshold.
     fn naive(points: &[Point<'_>], ranks: u32, depth: u32) -> Option<u32> {
@@ -182,10 +224,16 @@ mod tests {
                 seen[least.map_or(5, |least| least.min(4)) as usize] += 1;
                 for most in 0..=7 {
                     let expected = least.filter(|least| *least <= most);
-                    assert_eq!(least_size(&points, depth, most), expected, "{points:?} {depth} {most}");
+                    let mut meter = Meter::new(Limits { memory: 0, work: u64::MAX });
+                    assert_eq!(
+                        least_size(&points, depth, most, &mut meter),
+                        expected,
+                        "{points:?} {depth} {most}"
+                    );
                     let mut firsts = Some((0, Firsts::new(&[5, 5], depth, most)));
                     for count in 1..=points.len() {
-                        firsts = firsts.and_then(|(_, firsts)| firsts.with_last(&points[..count]));
+                        firsts =
+                            firsts.and_then(|(_, firsts)| firsts.with_last(&points[..count], &mut meter));
                     }
                     assert_eq!(firsts.map(|(least, _)| least), expected, "{points:?} {depth} {most}");
                 }

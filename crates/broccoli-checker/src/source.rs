@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::record::{Item, ROOT, Record};
-use crate::{Failure, System, Verdict};
+use crate::known::Known;
+use crate::limits::{Meter, QUERY, TRANSITION, TooMuch};
+use crate::record::{Item, Record};
+use crate::{Certificate, Failure, System, Verdict};
 
 /// A state to come back to.
 #[derive(Clone, Default)]
@@ -29,6 +31,12 @@ impl From<String> for Trouble {
     }
 }
 
+impl From<TooMuch> for Trouble {
+    fn from(limit: TooMuch) -> Self {
+        Trouble::Failure(Failure::TooMuch(limit))
+    }
+}
+
 /// The present place in a trace, and what is seen there.
 pub(crate) struct Source<'a> {
     record: &'a Record,
@@ -36,7 +44,7 @@ pub(crate) struct Source<'a> {
     is_recorded: bool,
     system: Option<&'a mut dyn System>,
     /// The share of recorded transitions that the system is asked for, too.
-    share: f64,
+    pub(crate) share: f64,
     random: u64,
     /// The next item of the record.
     item: u32,
@@ -47,6 +55,12 @@ pub(crate) struct Source<'a> {
     actions: Vec<u16>,
     began: Vec<usize>,
     initial: usize,
+    /// The recorded answers so far by the actions before them, and the place there after every action.
+    known: Known,
+    places: Vec<u32>,
+    pub(crate) meter: Meter,
+    /// The bytes that others hold beside it.
+    pub(crate) beside: usize,
     pub(crate) verdict: Verdict,
     pub(crate) observation: Vec<f64>,
     /// Room for what the system shows when it is compared.
@@ -54,34 +68,49 @@ pub(crate) struct Source<'a> {
     /// How many transitions there were, and for how many the system was asked.
     pub(crate) transitions: u64,
     pub(crate) asked: u64,
+    /// How many answers there were, to resets, too, and how many of them are the record's alone.
+    pub(crate) answers: u64,
+    pub(crate) recorded: u64,
 }
 
 impl<'a> Source<'a> {
+    /// Nowhere yet: see [`Source::go_to`].
     pub(crate) fn new(
-        record: &'a Record,
-        is_recorded: bool,
-        dimensions: usize,
+        certificate: &'a Certificate,
         system: Option<&'a mut dyn System>,
-        share: f64,
+        meter: Meter,
     ) -> Self {
+        let dimensions = certificate.problem.thresholds.len();
         Source {
-            record,
-            is_recorded,
+            record: &certificate.record,
+            is_recorded: certificate.is_full,
             system,
-            share,
+            share: 1.0,
             random: 1,
-            item: record.first(ROOT),
+            item: u32::MAX,
             state: State::Unknown,
             is_there: false,
             actions: Vec::new(),
             began: Vec::new(),
             initial: 0,
+            known: Known::new(certificate.problem.initial_states),
+            places: Vec::new(),
+            meter,
+            beside: 0,
             verdict: Verdict::Running,
             observation: vec![0.0; dimensions],
             seen: vec![0.0; dimensions],
             transitions: 0,
             asked: 0,
+            answers: 0,
+            recorded: 0,
         }
+    }
+
+    /// Goes to the first item of a node, with no trace begun.
+    pub(crate) fn go_to(&mut self, node: u32) {
+        self.item = self.record.first(node);
+        self.come_back(0, 0, 0, State::Unknown);
     }
 
     /// The steps of the present trace.
@@ -94,6 +123,18 @@ impl<'a> Source<'a> {
         let (&Item::Start(initial), next) = self.record.item(self.item)? else { return None };
         self.item = next;
         Some(initial)
+    }
+
+    /// The action that was applied next, as the record has it: in the traces of the tree.
+    pub(crate) fn next_action(&mut self) -> Option<u16> {
+        let (&Item::Step(action), next) = self.record.item(self.item)? else { return None };
+        self.item = next;
+        Some(action)
+    }
+
+    /// Whether nothing more is recorded in this node.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.record.item(self.item).is_none()
     }
 
     /// Starts a trace.
@@ -127,6 +168,7 @@ impl<'a> Source<'a> {
     pub(crate) fn come_back(&mut self, traces: usize, initial: usize, steps: u64, state: State) {
         self.began.truncate(traces);
         self.actions.truncate(self.began.last().copied().unwrap_or(0) + steps as usize);
+        self.places.truncate(self.actions.len());
         self.initial = initial;
         self.state = state;
         self.is_there = false;
@@ -134,14 +176,20 @@ impl<'a> Source<'a> {
 
     /// Starts the trace, or applies an action.
     fn go(&mut self, action: Option<u16>) -> Result<(), Trouble> {
+        self.meter.spend(TRANSITION + self.observation.len() as u64)?;
+        self.meter.holds(self.beside + self.taken())?;
         let before = std::mem::take(&mut self.state);
         if self.is_recorded {
-            self.look_up()?;
+            self.look_up(action)?;
             let is_asked = self.system.is_some() && self.draw() < self.share;
             if is_asked {
                 self.compare(action, &before)?;
+            } else {
+                // A system is never brought to a state that it has not shown itself.
+                self.state = State::Unknown;
             }
             self.is_there = is_asked;
+            self.recorded += u64::from(!is_asked);
         } else {
             let mut seen = std::mem::take(&mut self.observation);
             let answer = self.ask(action, &before, &mut seen);
@@ -149,14 +197,22 @@ impl<'a> Source<'a> {
             self.verdict = answer?;
             self.is_there = true;
         }
+        self.answers += 1;
         self.transitions += u64::from(action.is_some());
         self.actions.extend(action);
         Ok(())
     }
 
-    /// Takes the next answer from the record.
-    fn look_up(&mut self) -> Result<(), Trouble> {
+    /// The bytes that it takes. A list may have room for twice as much as is in it.
+    fn taken(&self) -> usize {
+        let of_steps = self.actions.len() * size_of::<u16>() + self.places.len() * size_of::<u32>();
+        2 * (of_steps + self.began.len() * size_of::<usize>()) + self.known.taken()
+    }
+
+    /// Takes the next answer from the record, and compares it with what the same actions had before.
+    fn look_up(&mut self, action: Option<u16>) -> Result<(), Trouble> {
         let record = self.record;
+        let item = self.item;
         let Some((Item::Reply { verdict, observation, state }, next)) = record.item(self.item) else {
             return Err(Trouble::Wrong("what the system answered is not recorded".to_owned()));
         };
@@ -164,7 +220,23 @@ impl<'a> Source<'a> {
         self.verdict = *verdict;
         self.observation.copy_from_slice(record.observation(*observation));
         self.state = if state.is_empty() { State::Unknown } else { State::Recorded(state.clone()) };
-        Ok(())
+        let earlier = match action {
+            None => self.known.start(self.initial, item),
+            Some(action) => {
+                let last = self.places.last().filter(|_| self.steps() > 0);
+                let place = last.copied().unwrap_or(self.initial as u32);
+                let (place, earlier) = self.known.step(place, action, item, &mut self.meter)?;
+                self.places.push(place);
+                earlier
+            }
+        };
+        match earlier {
+            Some(earlier) if !record.is_same_answer(earlier, item) => Err(Trouble::Wrong(
+                "the same actions from this initial state have another answer elsewhere in the record"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Asks the system for what the record has, and compares bits.
@@ -191,6 +263,7 @@ impl<'a> Source<'a> {
     /// Asks the system, which is brought to the present place if it is elsewhere.
     fn ask(&mut self, action: Option<u16>, before: &State, seen: &mut [f64]) -> Result<Verdict, Trouble> {
         let system = self.system.as_deref_mut().ok_or(Trouble::Failure(Failure::NeedsSystem))?;
+        self.meter.spend(QUERY)?;
         let Some(action) = action else { return Ok(system.reset(self.initial, seen)?) };
         if !self.is_there {
             match before {
@@ -203,6 +276,7 @@ impl<'a> Source<'a> {
                 State::Unknown => {
                     system.reset(self.initial, seen)?;
                     for &action in &self.actions[self.began.last().copied().unwrap_or(0)..] {
+                        self.meter.spend(QUERY)?;
                         system.step(action, seen)?;
                     }
                 }

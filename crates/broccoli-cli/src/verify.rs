@@ -1,38 +1,41 @@
 //! `broccoli verify`: does the claim of a certificate follow from its evidence?
 
-use std::path::PathBuf;
+mod told;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use broccoli_certificate::Live;
-use broccoli_checker::{Certificate, Checked, Claim, Failure, Objective, Refutation};
+use broccoli_checker::{Certificate, Failure, Limits, TooMuch, Unreadable};
 use broccoli_core::problem::Problem;
-use broccoli_core::search::Solution;
-use broccoli_core::tree::Tree;
-use broccoli_export::json::{ProblemJson, StatusJson};
-use broccoli_export::number::{counted, duration, grouped};
-use broccoli_export::text;
+use broccoli_environments::Choice;
+use broccoli_export::json::ProblemJson;
+use broccoli_problem::Target;
 use clap::Args;
-use serde_json::json;
+use serde::Deserialize;
 
 use crate::Done;
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
-use crate::numbers::{fraction, memory};
+use crate::numbers::{fraction, memory, whole};
 use crate::output;
-use crate::target::of_saved;
+use crate::target::{built_in, of_saved};
+use told::Told;
 
 /// The exit code for a certificate whose claim does not follow.
 const REFUTED: u8 = 5;
-/// The memory that a certificate may take without being asked: some, and more the larger the file is.
-const LEAST_MEMORY: usize = 256 << 20;
-const MEMORY_RATIO: usize = 1_000;
-const MOST_MEMORY: usize = 8 << 30;
+/// The exit code for one whose claim follows from its record, which is not known to be the system's.
+const RECORDED: u8 = 4;
+/// As much of a file as tells whether it is a certificate.
+const HEAD: u64 = 32;
 
 /// Check a certificate that `broccoli solve --certificate` has written
 ///
 /// It is checked by code that shares nothing with the search: that the tree does what is claimed, and that
-/// every behaviour that could contradict the claim was walked to its end. A light certificate is checked by
-/// running the system; a full one holds all that the system answered.
+/// every behaviour that could contradict the claim was walked to its end. The system is run for all that the
+/// proof rests on, and its answers are compared with those that a full certificate holds.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Verify {
@@ -40,19 +43,26 @@ pub struct Verify {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The problem file, if the system is to be run and is not a built-in environment: what only FILE names
-    /// is never run
+    /// The problem file, if the system is not a built-in environment: what only FILE names is never run
     target: Option<String>,
 
-    /// Of a full certificate: ask the system again for every transition that the proof rests on, or for this
-    /// share of them, such as 1%, and compare bits
+    /// Of a full certificate: run the system for the tree's own traces and for this share of the other
+    /// transitions, such as 1%, and take the rest from the record
     #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "100%", require_equals = true,
           value_parser = fraction)]
     replay: Option<f64>,
 
-    /// The most memory that the evidence may take [default: 1000 times the file, from 256MiB to 8GiB]
+    /// Of a full certificate: do not run the system, but take all that it answered from the record
+    #[arg(long, conflicts_with_all = ["replay", "target"])]
+    record_only: bool,
+
+    /// The most memory that the check may take [default: 128MiB and 128 times FILE, at most 8GiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
     memory: Option<usize>,
+
+    /// The most units of work that the check may take [default: 5 billion, and 50,000 for each byte of FILE]
+    #[arg(long, value_name = "UNITS", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
+    work: Option<u64>,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -64,168 +74,153 @@ Examples:
   broccoli solve mountain-car --certificate car.proof
   broccoli verify car.proof
   broccoli solve pendulum --certificate pendulum.proof --certificate-form full
-  broccoli verify pendulum.proof                  the system is not run
-  broccoli verify pendulum.proof --replay=5%      and now it is, for 5% of the steps
+  broccoli verify pendulum.proof                  the system is run, and compared with the record
+  broccoli verify pendulum.proof --replay=5%      for the tree, and 5% of the other steps
+  broccoli verify pendulum.proof --record-only    the system is not run
   broccoli verify plant.proof plant.toml
 
 Exit codes:
-  0  verified                         1  the system failed, or anything else went wrong
-  5  refuted                          2  bad usage, or not a certificate that can be read";
+  0  verified, the system was run     1  the system failed, or anything else went wrong
+  4  verified for recorded answers    2  bad usage, or not to be read within the limits
+  5  refuted";
+
+/// The first block of a certificate, as far as the checker does not look at it.
+#[derive(Deserialize)]
+struct Header {
+    problem: ProblemJson,
+}
 
 impl Verify {
     /// Runs the command.
     pub fn run(&self) -> Done {
         let started = Instant::now();
         let file = TreeFile { option: "FILE", path: &self.file };
-        let bytes = std::fs::read(&self.file).map_err(|error| file.complaint(error))?;
-        let limit = bytes.len().saturating_mul(MEMORY_RATIO).clamp(LEAST_MEMORY, MOST_MEMORY);
-        let certificate = Certificate::read(&bytes, self.memory.unwrap_or(limit));
-        let certificate = certificate.map_err(|error| file.complaint(error))?;
-        let json: ProblemJson = serde_json::from_value(certificate.problem_json.clone())
+        let bytes = read(&self.file).map_err(|error| file.complaint(error))?;
+        let default = Limits::of_file(bytes.len());
+        let limits =
+            Limits { memory: self.memory.unwrap_or(default.memory), work: self.work.unwrap_or(default.work) };
+        let certificate = Certificate::read(&bytes, limits).map_err(|error| match error {
+            Unreadable::TooMuch(limit) => too_much(&file, limit),
+            other => file.complaint(other),
+        })?;
+        drop(bytes);
+        let Header { problem: json } = serde_json::from_str(&certificate.header)
             .map_err(|error| file.complaint(format!("its problem is damaged: {error}")))?;
         let problem = json.to_problem().map_err(|error| file.complaint(error))?;
-        if self.replay.is_some() && !certificate.is_full {
-            return Err(Complaint::input("--replay works with full certificates only")
-                .help("a light one is always checked by running the system"));
+        let target = self.target(&certificate, &json, &file)?;
+        let mut choices = Vec::new();
+        if let Some(target) = &target {
+            file.check_against(&problem, target)?;
+            check_fixed(&problem, target).map_err(|what| file.complaint(what))?;
+            choices = chosen(&json, &problem);
         }
-        let needs_system = !certificate.is_full || self.replay.is_some();
-        let named = self.target.as_deref();
-        let target = needs_system.then(|| of_saved(&json, named, "verify", |what| file.complaint(what)));
-        let target = target.transpose()?;
-        let checked = match &target {
-            None => certificate.check(None, 0.0),
+        let checked = match target.filter(|_| !self.record_only) {
+            None => certificate.check(None, 0.0, limits),
             Some(target) => {
-                file.check_against(&problem, target)?;
                 let mut system = Live::new(&problem, &*target.factory)
                     .map_err(|error| Complaint::other(error.to_string()))?;
-                certificate.check(Some(&mut system), self.replay.unwrap_or(1.0).min(1.0))
+                certificate.check(Some(&mut system), self.replay.unwrap_or(1.0).min(1.0), limits)
             }
         };
         let checked = match checked {
             Ok(checked) => Ok(checked),
             Err(Failure::Refuted(refutation)) => Err(refutation),
+            Err(Failure::TooMuch(limit)) => return Err(too_much(&file, limit)),
             Err(other) => return Err(Complaint::other(other.to_string())),
         };
         let seconds = started.elapsed().as_secs_f64();
+        let told =
+            Told { certificate: &certificate, json: &json, problem: &problem, choices, checked, seconds };
         if self.json {
-            output::print_json(&as_json(&certificate, &json, &checked, seconds))?;
+            output::print_json(&told.as_json())?;
         } else {
-            output::print(&as_text(&certificate, &json, &problem, &checked, seconds))?;
+            output::print(&told.as_text())?;
         }
-        Ok(if checked.is_ok() { 0 } else { REFUTED })
+        Ok(match &told.checked {
+            Ok(checked) if checked.recorded == 0 => 0,
+            Ok(_) => RECORDED,
+            Err(_) => REFUTED,
+        })
+    }
+
+    /// The system to run; none if the record is all there is, or all that is wanted and the system is not one
+    /// that the problem could be compared with.
+    fn target(
+        &self,
+        certificate: &Certificate,
+        json: &ProblemJson,
+        file: &TreeFile<'_>,
+    ) -> Result<Option<Target>, Complaint> {
+        let option = if self.record_only { "--record-only" } else { "--replay" };
+        if (self.record_only || self.replay.is_some()) && !certificate.is_full {
+            return Err(Complaint::input(format!("{option} works with full certificates only"))
+                .help("a light one is always checked by running the system"));
+        }
+        let is_known = self.target.is_some() || json.system.environment().is_some();
+        if self.record_only {
+            return built_in(json).transpose().map_err(|what| file.complaint(what));
+        }
+        if certificate.is_full && self.replay.is_none() && !is_known {
+            return Ok(None);
+        }
+        of_saved(json, self.target.as_deref(), "verify", |what| file.complaint(what)).map(Some)
     }
 }
 
-/// The claim as the core's own types, to be told.
-fn claim(certificate: &Certificate) -> (StatusJson, Option<Solution>, Option<u64>) {
-    let solution = certificate.claim.solution().map(|solution| Solution {
-        tree: tree(&certificate.problem.thresholds, &solution.tree),
-        value: solution.value,
-    });
-    match &certificate.claim {
-        Claim::Optimal(best) => (StatusJson::Optimal, solution, Some(best.value)),
-        Claim::Infeasible => (StatusJson::Infeasible, None, None),
-        Claim::Bound { bound, .. } => (StatusJson::Stopped, solution, Some(*bound)),
+/// Reads the file. What does not even begin like a certificate may have no end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut bytes)?;
+    if !matches!(Certificate::read(&bytes, Limits::of_file(0)), Err(Unreadable::NotOne)) {
+        file.read_to_end(&mut bytes)?;
     }
+    Ok(bytes)
 }
 
-fn tree(thresholds: &[Vec<f64>], from: &broccoli_checker::Tree) -> Tree {
-    match from {
-        broccoli_checker::Tree::Leaf(action) => Tree::Leaf(usize::from(*action)),
-        broccoli_checker::Tree::Node { dimension, threshold, branches } => {
-            let [yes, no] = [&branches[0], &branches[1]].map(|branch| tree(thresholds, branch));
-            Tree::node(*dimension, thresholds[*dimension][*threshold], yes, no)
-        }
-    }
-}
-
-type Verdicts = Result<Checked, Refutation>;
-
-fn as_text(
-    certificate: &Certificate,
-    json: &ProblemJson,
-    problem: &Problem,
-    checked: &Verdicts,
-    seconds: f64,
-) -> String {
-    let (status, best, bound) = claim(certificate);
-    let claim = text::verdict(problem, status, best.as_ref(), bound);
-    let form = if certificate.is_full { "full" } else { "light" };
-    let about = format!(
-        "system   {}, {}, {}, horizon {}\n",
-        json.system.name(),
-        counted(problem.predicate_count() as u64, "threshold"),
-        counted(problem.initial_states().len() as u64, "initial state"),
-        grouped(problem.objective().horizon()),
-    );
-    let mut text = String::new();
-    match checked {
-        Err(refutation) => {
-            text += &text::wrapped(
-                "Refuted: the certificate does not prove what it claims. The first wrong step is:",
-            );
-            text += &format!(
-                "\n{}\n\nClaimed was:\n{}\n\n{about}",
-                text::wrapped(&refutation.to_string()),
-                text::wrapped(&claim)
-            );
-        }
-        Ok(checked) => {
-            if let Some(Solution { tree, .. }) = &best {
-                text += &format!("{}\n", tree.drawing(problem));
-            }
-            text += &format!("{}\n\n{about}", text::wrapped(&format!("Verified. {claim}")));
-            text += &format!(
-                "checked  {}, {}, {}\n",
-                counted(checked.behaviours, "behaviour"),
-                counted(checked.labels, "label"),
-                counted(checked.transitions, "transition"),
-            );
-            text += &match checked.asked {
-                0 => "         the system was not run\n".to_owned(),
-                asked => format!("         {} of them asked of the system\n", grouped(asked)),
-            };
-        }
-    }
-    text + &format!("time     {} ({form} certificate)\n", duration(seconds))
-}
-
-fn as_json(
-    certificate: &Certificate,
-    problem: &ProblemJson,
-    checked: &Verdicts,
-    seconds: f64,
-) -> serde_json::Value {
-    let (status, best, bound) = claim(certificate);
-    let claim = if status == StatusJson::Stopped { "bound" } else { status.name() };
-    let objective = match certificate.problem.objective {
-        Objective::Reach => "reach",
-        Objective::Survive => "survive",
+fn too_much(file: &TreeFile<'_>, limit: TooMuch) -> Complaint {
+    let more = match limit {
+        TooMuch::Memory(_) => "if you trust it, allow more: --memory 4GiB, for instance",
+        TooMuch::Work(_) => "if you trust it, allow more: --work 1000000000000, for instance",
     };
-    json!({
-        "version": 1,
-        "status": if checked.is_ok() { "verified" } else { "refuted" },
-        "form": if certificate.is_full { "full" } else { "light" },
-        "claim": claim,
-        "objective": objective,
-        "value": best.as_ref().map(|best| best.value),
-        "bound": bound,
-        "size": best.as_ref().map(|best| best.tree.size()),
-        "checked": checked.as_ref().ok().map(|checked| json!({
-            "behaviours": checked.behaviours,
-            "labels": checked.labels,
-            "size_tests": checked.tests,
-            "transitions": checked.transitions,
-            "transitions_asked": checked.asked,
-        })),
-        "refutation": checked.as_ref().err().map(|wrong| json!({
-            "what": wrong.what,
-            "initial_state": wrong.initial,
-            "step": wrong.step,
-            "cell": wrong.cell,
-            "labels": wrong.labels,
-        })),
-        "seconds": seconds,
-        "problem": problem,
-    })
+    file.complaint(format!("{limit}, which is the limit")).help(more)
+}
+
+/// Checks that what a problem says of its system beside names is so: how features are derived, and what value
+/// an action has.
+fn check_fixed(problem: &Problem, target: &Target) -> Result<(), String> {
+    for (dimension, known) in problem.dimensions().iter().zip(&target.dimensions) {
+        if dimension.expression != known.expression {
+            let said = |expression: &Option<String>| match expression {
+                Some(expression) => format!("derived as {expression:?}"),
+                None => "observed".to_owned(),
+            };
+            let (here, there) = (said(&dimension.expression), said(&known.expression));
+            let name = &dimension.name;
+            return Err(format!("its dimension {name:?} is {here}, and that of {} is {there}", target.name));
+        }
+    }
+    for (action, known) in problem.actions().iter().zip(&target.actions) {
+        if action.value.to_bits() != known.value.to_bits() {
+            let (here, there) = (action.value, known.value);
+            let name = &action.name;
+            return Err(format!(
+                "its action {name:?} has the value {here}, and that of {} has {there}",
+                target.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Where a problem about a built-in environment is not the default one.
+fn chosen(json: &ProblemJson, problem: &Problem) -> Vec<Choice> {
+    let Some((name, noise)) = json.system.environment() else { return Vec::new() };
+    let Ok(environment) = broccoli_environments::find(name) else { return Vec::new() };
+    let mut choices = environment.choices(problem);
+    if noise != 0.0 {
+        let (here, default) = (noise.to_string(), "0".to_owned());
+        choices.push(Choice { what: "noise".to_owned(), here, default });
+    }
+    choices
 }

@@ -136,7 +136,8 @@ impl Recorder {
     }
 }
 
-/// The traces of a tree as events: from each initial state in turn, a start and what the system answers.
+/// The traces of a tree as events: from each initial state in turn, a start, what the system answers, and then
+/// each action, as a label, with the answer to it.
 ///
 /// # Errors
 /// When the system fails.
@@ -160,7 +161,9 @@ pub fn record_traces(
             if is_over {
                 break;
             }
-            verdict = instance.step(tree.action(instance.observation()))?;
+            let action = tree.action(instance.observation());
+            number(&mut events, (action as u64) << 3 | LABEL);
+            verdict = instance.step(action)?;
         }
     }
     Ok(events)
