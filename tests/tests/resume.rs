@@ -1,9 +1,15 @@
 //! A search that is stopped and resumed, however often, ends with the answer of one that never was.
 
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
-use broccoli_core::problem::{ComeBack, InitialState, Problem, SystemFactory};
+use broccoli_core::problem::{
+    ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
+    Thresholds, Verdict,
+};
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
+use broccoli_core::tree::Tree;
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
@@ -204,4 +210,229 @@ fn a_checkpoint_of_another_problem_is_refused() {
         let search = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint(&damaged.to_string()));
         assert_eq!(search.err(), Some(ResumeError::Damaged), "{place}");
     }
+}
+
+/// A car in a valley, with constants that can change.
+#[derive(Clone, Copy)]
+struct Car {
+    constants: [f64; 4],
+    come_back: ComeBack,
+    state: [f64; 2],
+}
+
+const CONSTANTS: [f64; 4] = [0.001, 0.0025, 3.0, 1.0];
+
+impl Car {
+    fn factory(constants: [f64; 4], come_back: ComeBack) -> impl SystemFactory {
+        move || Ok(Box::new(Car { constants, come_back, state: [0.0; 2] }) as Box<dyn System>)
+    }
+}
+
+impl System for Car {
+    fn reset(&mut self, initial: &InitialState, seen: &mut [f64]) -> Result<Reply, SystemError> {
+        self.state.copy_from_slice(initial.values());
+        seen.copy_from_slice(&self.state);
+        Ok(Verdict::Running.into())
+    }
+    fn step(&mut self, action: usize, seen: &mut [f64]) -> Result<Reply, SystemError> {
+        let [force, gravity, slope, reward] = self.constants;
+        let [position, velocity] = self.state;
+        let push = if action == 0 { -force } else { force };
+        let velocity = (velocity + push - gravity * libm::cos(slope * position)).clamp(-0.07, 0.07);
+        let position = (position + velocity).max(-1.2);
+        self.state = [position, if position == -1.2 { 0.0 } else { velocity }];
+        seen.copy_from_slice(&self.state);
+        let verdict = if position >= 0.5 { Verdict::Satisfied } else { Verdict::Running };
+        Ok(Reply::from(verdict).with_reward(-reward * (1.0 + velocity.abs())))
+    }
+    fn come_back(&self) -> ComeBack {
+        self.come_back
+    }
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        state.extend(self.state.iter().flat_map(|value| value.to_le_bytes()));
+        Ok(())
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        let (values, _) = state.as_chunks::<8>();
+        for (own, value) in self.state.iter_mut().zip(values) {
+            *own = f64::from_le_bytes(*value);
+        }
+        Ok(())
+    }
+}
+
+fn car_problem(objective: Objective) -> Problem {
+    let problem = Problem::builder()
+        .dimension("position", Thresholds::grid(-1.2, 0.6, 0.18).expect("a grid"))
+        .dimension("velocity", Thresholds::grid(-0.07, 0.07, 0.014).expect("a grid"))
+        .action("left", -1.0)
+        .action("right", 1.0)
+        .initial([-0.5, 0.0])
+        .initial([-0.4, 0.0]);
+    problem.objective(objective).depth(2).build().expect("a problem")
+}
+
+/// A search that is stopped after `limit` queries, in JSON.
+fn stopped(search: Search<'_>, limit: u64) -> String {
+    let kept = Arc::new(Mutex::new(None));
+    // It has to live as long as what the search borrows.
+    let keeper = Box::leak(Box::new(Last(Arc::clone(&kept))));
+    let outcome = search.query_limit(limit).keeper(keeper).run().expect("it runs");
+    assert_eq!(outcome.status, Status::Stopped(StopReason::QueryLimit));
+    kept.lock().expect("nobody panics").take().expect("a stopped search is kept")
+}
+
+/// Keeps the last checkpoint, in JSON, where others can see it.
+struct Last(Arc<Mutex<Option<String>>>);
+
+impl Keeper for Last {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        let json = serde_json::to_string(checkpoint).expect("a checkpoint is plain data");
+        *self.0.lock().expect("nobody panics") = Some(json);
+    }
+}
+
+fn read(json: &str) -> Checkpoint {
+    serde_json::from_str(json).expect("as it was written")
+}
+
+/// A search believes what the system has told it. So a system that has changed must not go unnoticed, however little
+/// it has.
+#[test]
+fn a_system_that_has_changed_is_refused() {
+    for (objective, changeable) in [(Objective::reach(300), 3), (Objective::maximise(120), 4)] {
+        let problem = car_problem(objective);
+        for (come_back, threads, cache) in [
+            (ComeBack::Clone, 1, 0),
+            (ComeBack::Replay, 1, 0),
+            (ComeBack::Snapshot, 3, 0),
+            (ComeBack::Clone, 1, 1 << 20),
+        ] {
+            let same = Car::factory(CONSTANTS, come_back);
+            let threads = NonZeroUsize::new(threads).expect("at least one");
+            let search = || Search::new(&problem, &same).threads(threads).threads_after(100).cache(cache);
+            let whole = search().run().expect("it runs");
+            for limit in [70, 900, 5_000] {
+                let kept = stopped(search(), limit);
+                let again = search().resume(read(&kept)).expect("of this problem").run().expect("the same");
+                assert_eq!((again.status, &again.best), (whole.status, &whole.best));
+                for (index, change) in
+                    (0..changeable).flat_map(|i| [1e-9, 1e-4, -0.02].map(|change| (i, change)))
+                {
+                    let mut constants = CONSTANTS;
+                    constants[index] *= 1.0 + change;
+                    let other = Car::factory(constants, come_back);
+                    let search = Search::new(&problem, &other).resume(read(&kept)).expect("of this problem");
+                    let error = search.run().map(|outcome| outcome.status).expect_err("another system").error;
+                    assert!(matches!(error, RunError::Changed { .. }), "{constants:?}, {limit}: {error}");
+                    assert!(error.to_string().contains("has changed since the checkpoint was made"));
+                }
+            }
+        }
+    }
+}
+
+/// To see whether the system is the same takes a small share of the queries made before.
+#[test]
+fn asking_again_takes_few_queries() {
+    let problem = MOUNTAIN_CAR.problem().depth(3).build().expect("a problem");
+    for limit in [1_000, 20_000, 200_000] {
+        let kept = stopped(Search::new(&problem, &MOUNTAIN_CAR), limit);
+        let before = |limit| {
+            let search = Search::new(&problem, &MOUNTAIN_CAR).resume(read(&kept)).expect("of this problem");
+            search.query_limit(limit).run().expect("it runs").statistics
+        };
+        // Besides, the best tree is run once, and the first leaf is come back to.
+        let (none, some) = (before(0), before(64 + limit / 16 + 2 * 300));
+        assert_eq!(none.replayed, 0);
+        assert!(some.replayed > 0 && some.queries > none.queries, "nothing new within {some:?}");
+    }
+}
+
+/// A tree to start from that could not be run to its end is run when the search is resumed.
+#[test]
+fn a_search_that_is_stopped_in_the_tree_to_start_from_is_kept() {
+    let problem = car_problem(Objective::reach(300));
+    let factory = Car::factory(CONSTANTS, ComeBack::Clone);
+    let whole = Search::new(&problem, &factory).run().expect("it runs");
+    let tree = Tree::node(1, 0.0, Tree::Leaf(1), Tree::Leaf(0));
+    let start = || Search::new(&problem, &factory).start(tree.clone()).expect("one of the problem's");
+    for limit in [0, 1, 50, 130, 400] {
+        let kept = stopped(start(), limit);
+        let again = Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem");
+        let again = again.run().expect("it runs");
+        assert_eq!((again.status, &again.best), (whole.status, &whole.best), "{limit}");
+    }
+    // However often it is stopped.
+    let mut kept = stopped(start(), 20);
+    for limit in 100..110 {
+        kept = stopped(Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem"), limit);
+    }
+    let again = Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem").run();
+    assert_eq!(again.expect("it runs").best, whole.best);
+}
+
+/// Whatever somebody writes into a checkpoint: it is refused, or the search runs. It does not panic.
+#[test]
+fn wrong_checkpoints_do_no_harm() {
+    fn numbers(value: &mut serde_json::Value, visit: &mut dyn FnMut(&mut serde_json::Value)) {
+        match value {
+            serde_json::Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, visit)),
+            serde_json::Value::Object(values) => values.values_mut().for_each(|value| numbers(value, visit)),
+            serde_json::Value::Number(_) => visit(value),
+            _ => {}
+        }
+    }
+    let problem = car_problem(Objective::reach(300));
+    let survive = CARTPOLE.problem().build().expect("the defaults");
+    let car = Car::factory(CONSTANTS, ComeBack::Clone);
+    let cases: [(&Problem, &dyn SystemFactory, u64); 3] =
+        [(&problem, &car, 400), (&problem, &car, 3_000), (&survive, &CARTPOLE, 2_000)];
+    let (mut random, mut refused, mut ran) = (1u64, 0, 0);
+    for (problem, factory, limit) in cases {
+        let whole: serde_json::Value =
+            serde_json::from_str(&stopped(Search::new(problem, factory), limit)).expect("JSON");
+        let mut count = 0;
+        numbers(&mut whole.clone(), &mut |_| count += 1);
+        for _ in 0..400 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (at, with) = ((random >> 33) % count, random >> 60);
+            let mut number = 0;
+            let mut wrong = whole.clone();
+            numbers(&mut wrong, &mut |value| {
+                if number == at {
+                    let old = value.as_u64().unwrap_or(1);
+                    *value = match with {
+                        0..4 => old.wrapping_add(1).into(),
+                        4..7 => old.saturating_sub(1).into(),
+                        7..10 => 0.into(),
+                        10 => u64::MAX.into(),
+                        11 => u64::from(u32::MAX).into(),
+                        12 => u64::from(u16::MAX).into(),
+                        13 => (-1).into(),
+                        14 => 0.5.into(),
+                        _ => (1u64 << 63).into(),
+                    };
+                }
+                number += 1;
+            });
+            let Ok(checkpoint) = serde_json::from_value::<Checkpoint>(wrong) else { continue };
+            let searched = catch_unwind(AssertUnwindSafe(|| {
+                let search = Search::new(problem, factory).resume(checkpoint).ok()?;
+                Some(search.query_limit(20_000).run())
+            }));
+            match searched.unwrap_or_else(|_| panic!("a panic with number {at}, {with}")) {
+                None => refused += 1,
+                Some(Err(failure)) => {
+                    assert!(!matches!(failure.error, RunError::Panic { .. }), "{at}, {with}: {failure}");
+                    refused += 1;
+                }
+                Some(Ok(_)) => ran += 1,
+            }
+        }
+    }
+    assert!(refused > 100 && ran > 100, "{refused} refused, {ran} ran");
 }

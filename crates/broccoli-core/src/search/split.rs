@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
                 start: self.start.take(),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
+                is_going_on: true,
                 shared: None,
                 witness: None, // the evidence would be that of a part
                 ..self
