@@ -192,7 +192,7 @@ fn damaged_files_are_refused() {
     }
     let mut other_version = whole.clone();
     other_version[20] = 99;
-    refused(&other_version, &["a checkpoint of version 99, and this program reads version 5 only"]);
+    refused(&other_version, &["a checkpoint of version 99, and this program reads version 6 only"]);
     refused(br#"{"status":"optimal"}"#, &["it is not a checkpoint"]);
     for path in ["/dev/zero", "/no/such/file", text(directory.path())] {
         let output = run(&["resume", path]);
