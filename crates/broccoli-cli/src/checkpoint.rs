@@ -4,8 +4,8 @@
 //! the CRC-32 of all before. In between are a description in JSON, with the problem as in a result, and
 //! the search itself in postcard. It is replaced as a whole or not at all.
 //!
-//! A file may come from anybody. Reading it takes memory in proportion to its size, less than forty times as much, and
-//! time in proportion, too; nothing in it is run, and no file that only it names is written.
+//! A file may come from anybody. Reading it takes memory in proportion to its size, less than a hundred times as much,
+//! and time in proportion, too; nothing in it is run, and no file that only it names is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
