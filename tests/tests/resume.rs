@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use broccoli_core::problem::{
-    ComeBack, InitialState, Objective, Problem, Reply, RunError, System, SystemError, SystemFactory,
-    Thresholds, Verdict,
+    BatchError, BatchSystem, Batches, ComeBack, InitialState, Objective, Problem, Reply, RunError, System,
+    SystemError, SystemFactory, Thresholds, Verdict,
 };
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
 use broccoli_core::tree::Tree;
@@ -300,10 +300,72 @@ fn read(json: &str) -> Checkpoint {
     serde_json::from_str(json).expect("as it was written")
 }
 
+impl BatchSystem for Car {
+    fn reset(
+        &mut self,
+        initial: &InitialState,
+        state: &mut Vec<f64>,
+        seen: &mut [f64],
+    ) -> Result<Reply, SystemError> {
+        let reply = System::reset(self, initial, seen)?;
+        state.extend(self.state);
+        Ok(reply)
+    }
+    fn step_batch(
+        &mut self,
+        actions: &[usize],
+        states: &mut [f64],
+        seen: &mut [f64],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), BatchError> {
+        for (row, &action) in actions.iter().enumerate() {
+            self.state.copy_from_slice(&states[2 * row..][..2]);
+            verdicts[row] = self.step(action, &mut seen[2 * row..][..2])?.verdict;
+            states[2 * row..][..2].copy_from_slice(&self.state);
+        }
+        Ok(())
+    }
+}
+
+/// Makes cars with these constants.
+type MakeCar = Box<dyn Fn([f64; 4]) -> Box<dyn SystemFactory>>;
+
+/// Stops searches for this, and goes on with the same system and with others, of which so many constants differ.
+fn check_changes(problem: &Problem, make: &MakeCar, threads: usize, cache: usize, changeable: usize) {
+    let threads = NonZeroUsize::new(threads).expect("at least one");
+    let same = make(CONSTANTS);
+    let search = || Search::new(problem, &*same).threads(threads).threads_after(100).cache(cache);
+    let whole = search().run().expect("it runs");
+    for limit in [70, 900, 5_000] {
+        let kept = stopped(search(), limit);
+        let again = search().resume(read(&kept)).expect("of this problem").run().expect("the same");
+        assert_eq!((again.status, &again.best), (whole.status, &whole.best));
+        for (index, change) in (0..changeable).flat_map(|i| [1e-9, 1e-4, -0.02].map(|change| (i, change))) {
+            let mut constants = CONSTANTS;
+            constants[index] *= 1.0 + change;
+            let other = make(constants);
+            let search = Search::new(problem, &*other).resume(read(&kept)).expect("of this problem");
+            let error = search.run().map(|outcome| outcome.status).expect_err("another system").error;
+            assert!(matches!(error, RunError::Changed { .. }), "{constants:?}, {limit}: {error}");
+            assert!(error.to_string().contains("has changed since the checkpoint was made"));
+        }
+    }
+}
+
 /// A search believes what the system has told it. So a system that has changed must not go unnoticed, however little
 /// it has.
 #[test]
 fn a_system_that_has_changed_is_refused() {
+    let one_by_one =
+        |come_back| -> MakeCar { Box::new(move |constants| Box::new(Car::factory(constants, come_back))) };
+    let batches: MakeCar = Box::new(|constants| {
+        let car = move || {
+            Ok(Box::new(Car { constants, come_back: ComeBack::Clone, state: [0.0; 2] })
+                as Box<dyn BatchSystem>)
+        };
+        Box::new(Batches::new(NonZeroUsize::new(16).expect("not 0"), car))
+    });
+    let reach = car_problem(Objective::reach(300));
     for (objective, changeable) in [(Objective::reach(300), 3), (Objective::maximise(120), 4)] {
         let problem = car_problem(objective);
         for (come_back, threads, cache) in [
@@ -312,28 +374,11 @@ fn a_system_that_has_changed_is_refused() {
             (ComeBack::Snapshot, 3, 0),
             (ComeBack::Clone, 1, 1 << 20),
         ] {
-            let same = Car::factory(CONSTANTS, come_back);
-            let threads = NonZeroUsize::new(threads).expect("at least one");
-            let search = || Search::new(&problem, &same).threads(threads).threads_after(100).cache(cache);
-            let whole = search().run().expect("it runs");
-            for limit in [70, 900, 5_000] {
-                let kept = stopped(search(), limit);
-                let again = search().resume(read(&kept)).expect("of this problem").run().expect("the same");
-                assert_eq!((again.status, &again.best), (whole.status, &whole.best));
-                for (index, change) in
-                    (0..changeable).flat_map(|i| [1e-9, 1e-4, -0.02].map(|change| (i, change)))
-                {
-                    let mut constants = CONSTANTS;
-                    constants[index] *= 1.0 + change;
-                    let other = Car::factory(constants, come_back);
-                    let search = Search::new(&problem, &other).resume(read(&kept)).expect("of this problem");
-                    let error = search.run().map(|outcome| outcome.status).expect_err("another system").error;
-                    assert!(matches!(error, RunError::Changed { .. }), "{constants:?}, {limit}: {error}");
-                    assert!(error.to_string().contains("has changed since the checkpoint was made"));
-                }
-            }
+            check_changes(&problem, &one_by_one(come_back), threads, cache, changeable);
         }
     }
+    check_changes(&reach, &batches, 1, 0, 3);
+    check_changes(&reach, &batches, 2, 0, 3);
 }
 
 /// To see whether the system is the same takes a small share of the queries made before.

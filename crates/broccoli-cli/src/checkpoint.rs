@@ -101,8 +101,9 @@ impl CheckpointFile {
 
     /// Keeps others from going on with it, too, as far as the disk can do that.
     fn lock(&self) -> Result<Option<File>, Complaint> {
-        loop {
-            let Ok(file) = File::open(&self.path) else { return Ok(None) };
+        // To open a pipe might take for ever.
+        while cfg!(unix) && self.path.is_file() {
+            let Ok(file) = File::open(&self.path) else { break };
             if !lock(&file) {
                 let complaint = self.complaint("another process is going on with this search");
                 return Err(complaint.help("wait for its end, or end it"));
@@ -112,6 +113,7 @@ impl CheckpointFile {
                 return Ok(Some(file));
             }
         }
+        Ok(None)
     }
 
     fn read(&self) -> Result<(About, Checkpoint), String> {
@@ -140,7 +142,8 @@ impl CheckpointFile {
             }
             _ => error.error,
         })?;
-        self.locked = Some(Rc::new(file));
+        // On other systems a file that is open cannot be replaced.
+        self.locked = cfg!(unix).then(|| Rc::new(file));
         self.is_ours = true;
         whole::flush_folder(&self.path)
     }
