@@ -392,7 +392,7 @@ fn asking_again_takes_few_queries() {
             search.query_limit(limit).run().expect("it runs").statistics
         };
         // Besides, the best tree is run once, and the first leaf is come back to.
-        let (none, some) = (before(0), before(64 + limit / 16 + 2 * 300));
+        let (none, some) = (before(0), before(64 + 2 * limit.isqrt() + 2 * 300));
         assert_eq!(none.replayed, 0);
         assert!(some.replayed > 0 && some.queries > none.queries, "nothing new within {some:?}");
     }

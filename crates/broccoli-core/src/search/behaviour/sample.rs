@@ -22,10 +22,15 @@ const MOST_ANSWERS: usize = 64;
 const MOST_LABELS: usize = 1 << 10;
 /// After how many transitions a lane begins another run, at first.
 const FIRST_INTERVAL: u64 = 16;
-/// The most steps of all runs together: some, and one for so many queries of the search, up to a limit.
+/// The most steps of all runs together: some, and more after more queries, up to a limit.
 const LEAST_STEPS: u64 = 8;
-const SHARE_OF_STEPS: u64 = 16;
 const MOST_STEPS: u64 = 1 << 12;
+
+/// How many steps the runs may have together after so many queries. They are made again each time the search is
+/// resumed, so they grow slower than the search: one that is resumed often, for few queries each, must get on.
+fn most_steps(queries: u64) -> u64 {
+    (LEAST_STEPS + 2 * queries.isqrt()).min(MOST_STEPS)
+}
 
 /// What a system answered to a step: a digest of the observation, the verdict, the bits of the reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +172,7 @@ impl Sample {
 
     /// What of it a checkpoint keeps after so many queries: running it again is to take a small share of them.
     fn bounded(&self, queries: u64) -> Self {
-        let most = (LEAST_STEPS + queries / SHARE_OF_STEPS).min(MOST_STEPS);
+        let most = most_steps(queries);
         let mut bounded = self.clone();
         while bounded.runs.len() > 1 && bounded.runs.iter().map(Run::steps).sum::<u64>() > most {
             bounded.thin_out();
@@ -292,12 +297,11 @@ mod tests {
             for length in [1, 7, 150, 2_000] {
                 let sample = sample_of(transitions, length);
                 assert!((1..=MOST_RUNS).contains(&sample.runs.len()));
-                let most = (LEAST_STEPS + transitions / SHARE_OF_STEPS).min(MOST_STEPS);
-                assert!(sample.runs.len() == 1 || sample.steps() <= most);
+                assert!(sample.runs.len() == 1 || sample.steps() <= most_steps(transitions));
                 assert_eq!(sample.runs[0].before, 0, "the first run is always there");
             }
         }
-        assert!(sample_of(100_000, 20).runs.len() > MOST_RUNS / 4);
+        assert!(sample_of(100_000, 20).runs.len() > MOST_RUNS / 8);
     }
 
     #[test]
