@@ -442,13 +442,15 @@ def synthesize(
       unless they release the interpreter's lock.
     - `batch_size`: how many steps a system with `step_batch` makes at a time, at most.
     - `checkpoint`: a file to keep what is left of the search in, every minute and when it is stopped. If it
-      is there already, the search goes on from it; it is removed when there is nothing left to do.
+      is there already, the search goes on from it, unless problem or system have changed; it is removed when
+      there is nothing left to do.
     - `pareto`: the best tree of every size up to the limit, in `outcome.front`.
     - `all_optimal`: how many optimal trees to list, in `outcome.optimal`.
     - `memory_limit` (bytes): for what the search keeps, the system not counted. When it is used up the search
       goes on depth first, which takes none, but often more queries; the answer is the same.
-    - `certificate`: a file to write a proof to, which `verify` checks. Its `certificate_form` is `"light"`
-      (what was decided; it is checked by running the system) or `"full"` (also what the system answered).
+    - `certificate`: a file to write a proof to, which `verify` checks; of what is there only a certificate is
+      overwritten. Its `certificate_form` is `"light"` (what was decided; it is checked by running the system)
+      or `"full"` (also what the system answered).
     - `progress`: show progress with tqdm, if it is installed; else log it.
     - `on_improvement`: is called with each `Improvement`.
 

@@ -40,7 +40,7 @@ impl Certificate {
                 )));
             }
         };
-        let begun = fs::File::create(&path)
+        let begun = broccoli_certificate::create(&path)
             .and_then(|file| broccoli_certificate::Certificate::begin(Box::new(file), form, problem));
         match begun {
             Ok(certificate) => Ok(Certificate { path, certificate: Arc::new(certificate) }),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use broccoli_certificate::CertificateError;
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{
     Engine, Failure, FrontPart, Optima, Outcome, Search, Solution, Statistics, Status, explain as blame,
@@ -150,7 +151,14 @@ pub fn search(
     let clock = Clock::new(stopper, options.time_limit()?, black_box.is_slow());
     let mut watch = Watch::new(problem, &clock, on_event);
     let engine = options.engine()?;
-    let mut file = options.checkpoint.clone().map(|(path, system)| File::new(path, system));
+    if options.certificate.is_some() && !core.objective().is_plain() {
+        // Before anything is written.
+        return Err(wrong(CertificateError::Objective));
+    }
+    let mut file = options.checkpoint.clone().map(|(path, system)| {
+        let problem = described(core, &black_box, &system);
+        File::new(path, system, problem)
+    });
     let saved = file.as_ref().map(File::read).transpose()?.flatten();
     let certificate = options
         .certificate
@@ -180,7 +188,8 @@ pub fn search(
             search = search.start(start.get().core().clone()).map_err(wrong)?;
         }
         if let Some(checkpoint) = saved {
-            search = search.resume(checkpoint).map_err(wrong)?;
+            let named = |error| file.as_ref().map_or_else(|| wrong(&error), |file| file.wrong(&error));
+            search = search.resume(checkpoint).map_err(named)?;
         }
         if let Some(file) = &mut file {
             search = search.keeper(file);

@@ -193,6 +193,29 @@ def test_wrong_options(option: dict[str, Any], message: str, tmp_path: Path) -> 
         broccoli.synthesize("mountain-car", certificate=tmp_path / "proof", **option)
 
 
+def test_what_a_certificate_cannot_be_about(tmp_path: Path) -> None:
+    """It is refused before the search, and no file is left behind."""
+    file = tmp_path / "proof"
+    for given in ({"objective": "return"}, {"over": "mean", "initial": [[0.0] * 4, [0.01] * 4]}):
+        with pytest.raises(ValueError, match="certificates for reach and survive from the worst"):
+            broccoli.synthesize("cartpole", **given, certificate=file)
+        assert not file.exists()
+
+
+def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
+    """A certificate is: it was made to be."""
+    file = tmp_path / "notes.txt"
+    for content in (b"Dear diary", b"broccoli certificate\n\x01\0\0\0Dear diary"):
+        file.write_bytes(content)
+        with pytest.raises(OSError, match="is not a certificate, so it is not overwritten"):
+            broccoli.synthesize("mountain-car", depth=1, certificate=file)
+        assert file.read_bytes() == content
+    proof = tmp_path / "proof"
+    for _ in range(2):
+        broccoli.synthesize("mountain-car", depth=1, certificate=proof)
+        assert broccoli.verify(proof).is_verified
+
+
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     """It is said before the search, or, if the disk is full, at its end and with the outcome."""
     with pytest.raises(FileNotFoundError, match="certificate: there is no folder"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import subprocess
@@ -238,6 +239,45 @@ def test_checkpoints(system: type, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+class HeavyCart(Cart):
+    """A cart that can be pushed less."""
+
+    push = 1.0
+
+    def step(self, state: Any, action: float) -> Any:
+        """Accelerate, more or less."""
+        return super().step(state, action * self.push)
+
+
+class HeavyStatefulCart(StatefulCart):
+    """The same, but it can only be reset."""
+
+    push = 1.0
+
+    def step(self, action: float) -> Any:
+        """Accelerate, more or less."""
+        return super().step(action * self.push)
+
+
+@pytest.mark.parametrize("system", [HeavyCart, HeavyStatefulCart])
+@pytest.mark.parametrize("push", [1.0 - 2**-40, 0.99, 1.5])
+def test_a_system_that_has_changed(
+    system: type[HeavyCart | HeavyStatefulCart], push: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that goes on asks again for what it was told, and does not believe another system."""
+    file = tmp_path / "search.json"
+    given: dict[str, Any] = CART | {"thresholds": 9, "checkpoint": file}
+    assert broccoli.synthesize(system, **given, query_limit=400).status == "stopped"
+    kept = file.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(system, "push", push)
+        with pytest.raises(broccoli.RunError, match="has changed since the checkpoint was made: at step"):
+            broccoli.synthesize(system, **given)
+    assert file.read_bytes() == kept
+    expected = broccoli.synthesize(Cart, **CART | {"thresholds": 9})
+    assert broccoli.synthesize(system, **given).tree == expected.tree
+
+
 def test_wrong_checkpoints(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Those of other problems and systems are refused; one that cannot be written is told."""
     file = tmp_path / "search.json"
@@ -245,12 +285,18 @@ def test_wrong_checkpoints(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     broccoli.synthesize(Cart, **CART, **limited)
     for change, message in (
         ({"initial": [1.0]}, "of another system"),
-        ({"horizon": 999}, "of another problem"),
+        ({"horizon": 999}, r"search.json: .* of another problem: `horizon` was \d+, and now it is 999"),
+        ({"depth": 3}, "of another problem: `depth` was 2, and now it is 3"),
+        ({"thresholds": 3}, r"of another problem: `dimensions\[0\].thresholds"),
     ):
         with pytest.raises(ValueError, match=message):
             broccoli.synthesize(Cart, **CART | change, **limited)
     with pytest.raises(ValueError, match="of another system"):
         broccoli.synthesize(StatefulCart, **CART, **limited)
+    kept = json.loads(file.read_text())
+    file.write_text(json.dumps(kept | {"version": 99}))
+    with pytest.raises(ValueError, match="of version 99, and this package reads"):
+        broccoli.synthesize(Cart, **CART, **limited)
     file.write_text("{}")
     with pytest.raises(ValueError, match="this is no checkpoint"):
         broccoli.synthesize(Cart, **CART, **limited)

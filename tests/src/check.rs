@@ -15,7 +15,7 @@ use proptest::strategy::Strategy;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Made, batched};
-use crate::certified::{Bytes, MEMORY, begin, verify, verify_alone};
+use crate::certified::{Bytes, begin, read, verify, verify_alone};
 use crate::jittery::jittery;
 use crate::options::{self, Answer, Back, EngineName, Halt, Options, Proof};
 use crate::oracle;
@@ -336,7 +336,7 @@ impl<'t> Truth<'t> {
         if options.proof == Proof::Full {
             verify_alone(bytes).map_err(|error| format!("certificate alone: {error}"))?;
         }
-        let certificate = broccoli_checker::Certificate::read(bytes, MEMORY).map_err(|e| e.to_string())?;
+        let (certificate, _) = read(bytes)?;
         let is_same = match (&certificate.claim, outcome.status) {
             (Claim::Optimal(_), Status::Optimal) | (Claim::Infeasible, Status::Infeasible) => true,
             (Claim::Bound { bound, .. }, Status::Stopped(_)) => outcome.bound == Some(*bound),
@@ -475,14 +475,7 @@ impl<'b> Pieces<'b> {
             if outcome.status != Status::Stopped(StopReason::QueryLimit) {
                 return Ok(outcome);
             }
-            let (json, mark) = match last.kept {
-                Some(kept) => kept,
-                None if posed.start.is_some() => {
-                    limit *= 2;
-                    continue;
-                }
-                None => return Err("a stopped search was not kept".into()),
-            };
+            let (json, mark) = last.kept.ok_or("a stopped search was not kept")?;
             kept = Some(json);
             if let (Some(form), Some(mark)) = (self.form, mark) {
                 self.bytes.cut(mark);

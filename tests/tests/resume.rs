@@ -1,9 +1,15 @@
 //! A search that is stopped and resumed, however often, ends with the answer of one that never was.
 
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
-use broccoli_core::problem::{ComeBack, InitialState, Problem, SystemFactory};
+use broccoli_core::problem::{
+    BatchError, BatchSystem, Batches, ComeBack, InitialState, Objective, Problem, Reply, RunError, System,
+    SystemError, SystemFactory, Thresholds, Verdict,
+};
 use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
+use broccoli_core::tree::Tree;
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
@@ -53,8 +59,9 @@ fn interrupted(
             let checkpoint = serde_json::from_str(json).map_err(|e| e.to_string())?;
             search = search.resume(checkpoint).map_err(|e| e.to_string())?;
         }
-        // To come back to where it was may take as many queries as it is allowed.
-        let outcome = search.query_limit(limit + u64::from(stops)).run().map_err(|e| e.to_string())?;
+        // To come back to where it was, and to see whether the system is the same, may take as many queries as it
+        // is allowed.
+        let outcome = search.query_limit(limit + 5 * u64::from(stops)).run().map_err(|e| e.to_string())?;
         match outcome.status {
             Status::Stopped(StopReason::QueryLimit) => {
                 kept = Some(keeper.kept.ok_or("nothing was kept")?);
@@ -204,4 +211,275 @@ fn a_checkpoint_of_another_problem_is_refused() {
         let search = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint(&damaged.to_string()));
         assert_eq!(search.err(), Some(ResumeError::Damaged), "{place}");
     }
+}
+
+/// A car in a valley, with constants that can change.
+#[derive(Clone, Copy)]
+struct Car {
+    constants: [f64; 4],
+    come_back: ComeBack,
+    state: [f64; 2],
+}
+
+const CONSTANTS: [f64; 4] = [0.001, 0.0025, 3.0, 1.0];
+
+impl Car {
+    fn factory(constants: [f64; 4], come_back: ComeBack) -> impl SystemFactory {
+        move || Ok(Box::new(Car { constants, come_back, state: [0.0; 2] }) as Box<dyn System>)
+    }
+}
+
+impl System for Car {
+    fn reset(&mut self, initial: &InitialState, seen: &mut [f64]) -> Result<Reply, SystemError> {
+        self.state.copy_from_slice(initial.values());
+        seen.copy_from_slice(&self.state);
+        Ok(Verdict::Running.into())
+    }
+    fn step(&mut self, action: usize, seen: &mut [f64]) -> Result<Reply, SystemError> {
+        let [force, gravity, slope, reward] = self.constants;
+        let [position, velocity] = self.state;
+        let push = if action == 0 { -force } else { force };
+        let velocity = (velocity + push - gravity * libm::cos(slope * position)).clamp(-0.07, 0.07);
+        let position = (position + velocity).max(-1.2);
+        self.state = [position, if position == -1.2 { 0.0 } else { velocity }];
+        seen.copy_from_slice(&self.state);
+        let verdict = if position >= 0.5 { Verdict::Satisfied } else { Verdict::Running };
+        Ok(Reply::from(verdict).with_reward(-reward * (1.0 + velocity.abs())))
+    }
+    fn come_back(&self) -> ComeBack {
+        self.come_back
+    }
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        state.extend(self.state.iter().flat_map(|value| value.to_le_bytes()));
+        Ok(())
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        let (values, _) = state.as_chunks::<8>();
+        for (own, value) in self.state.iter_mut().zip(values) {
+            *own = f64::from_le_bytes(*value);
+        }
+        Ok(())
+    }
+}
+
+fn car_problem(objective: Objective) -> Problem {
+    let problem = Problem::builder()
+        .dimension("position", Thresholds::grid(-1.2, 0.6, 0.18).expect("a grid"))
+        .dimension("velocity", Thresholds::grid(-0.07, 0.07, 0.014).expect("a grid"))
+        .action("left", -1.0)
+        .action("right", 1.0)
+        .initial([-0.5, 0.0])
+        .initial([-0.4, 0.0]);
+    problem.objective(objective).depth(2).build().expect("a problem")
+}
+
+/// A search that is stopped after `limit` queries, in JSON.
+fn stopped(search: Search<'_>, limit: u64) -> String {
+    let kept = Arc::new(Mutex::new(None));
+    // It has to live as long as what the search borrows.
+    let keeper = Box::leak(Box::new(Last(Arc::clone(&kept))));
+    let outcome = search.query_limit(limit).keeper(keeper).run().expect("it runs");
+    assert_eq!(outcome.status, Status::Stopped(StopReason::QueryLimit));
+    kept.lock().expect("nobody panics").take().expect("a stopped search is kept")
+}
+
+/// Keeps the last checkpoint, in JSON, where others can see it.
+struct Last(Arc<Mutex<Option<String>>>);
+
+impl Keeper for Last {
+    fn is_due(&mut self) -> bool {
+        false
+    }
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        let json = serde_json::to_string(checkpoint).expect("a checkpoint is plain data");
+        *self.0.lock().expect("nobody panics") = Some(json);
+    }
+}
+
+fn read(json: &str) -> Checkpoint {
+    serde_json::from_str(json).expect("as it was written")
+}
+
+impl BatchSystem for Car {
+    fn reset(
+        &mut self,
+        initial: &InitialState,
+        state: &mut Vec<f64>,
+        seen: &mut [f64],
+    ) -> Result<Reply, SystemError> {
+        let reply = System::reset(self, initial, seen)?;
+        state.extend(self.state);
+        Ok(reply)
+    }
+    fn step_batch(
+        &mut self,
+        actions: &[usize],
+        states: &mut [f64],
+        seen: &mut [f64],
+        verdicts: &mut [Verdict],
+    ) -> Result<(), BatchError> {
+        for (row, &action) in actions.iter().enumerate() {
+            self.state.copy_from_slice(&states[2 * row..][..2]);
+            verdicts[row] = self.step(action, &mut seen[2 * row..][..2])?.verdict;
+            states[2 * row..][..2].copy_from_slice(&self.state);
+        }
+        Ok(())
+    }
+}
+
+/// Makes cars with these constants.
+type MakeCar = Box<dyn Fn([f64; 4]) -> Box<dyn SystemFactory>>;
+
+/// Stops searches for this, and goes on with the same system and with others, of which so many constants differ.
+fn check_changes(problem: &Problem, make: &MakeCar, threads: usize, cache: usize, changeable: usize) {
+    let threads = NonZeroUsize::new(threads).expect("at least one");
+    let same = make(CONSTANTS);
+    let search = || Search::new(problem, &*same).threads(threads).threads_after(100).cache(cache);
+    let whole = search().run().expect("it runs");
+    for limit in [70, 900, 5_000] {
+        let kept = stopped(search(), limit);
+        let again = search().resume(read(&kept)).expect("of this problem").run().expect("the same");
+        assert_eq!((again.status, &again.best), (whole.status, &whole.best));
+        for (index, change) in (0..changeable).flat_map(|i| [1e-9, 1e-4, -0.02].map(|change| (i, change))) {
+            let mut constants = CONSTANTS;
+            constants[index] *= 1.0 + change;
+            let other = make(constants);
+            let search = Search::new(problem, &*other).resume(read(&kept)).expect("of this problem");
+            let error = search.run().map(|outcome| outcome.status).expect_err("another system").error;
+            assert!(matches!(error, RunError::Changed { .. }), "{constants:?}, {limit}: {error}");
+            assert!(error.to_string().contains("has changed since the checkpoint was made"));
+        }
+    }
+}
+
+/// A search believes what the system has told it. So a system that has changed must not go unnoticed, however little
+/// it has.
+#[test]
+fn a_system_that_has_changed_is_refused() {
+    let one_by_one =
+        |come_back| -> MakeCar { Box::new(move |constants| Box::new(Car::factory(constants, come_back))) };
+    let batches: MakeCar = Box::new(|constants| {
+        let car = move || {
+            Ok(Box::new(Car { constants, come_back: ComeBack::Clone, state: [0.0; 2] })
+                as Box<dyn BatchSystem>)
+        };
+        Box::new(Batches::new(NonZeroUsize::new(16).expect("not 0"), car))
+    });
+    let reach = car_problem(Objective::reach(300));
+    for (objective, changeable) in [(Objective::reach(300), 3), (Objective::maximise(120), 4)] {
+        let problem = car_problem(objective);
+        for (come_back, threads, cache) in [
+            (ComeBack::Clone, 1, 0),
+            (ComeBack::Replay, 1, 0),
+            (ComeBack::Snapshot, 3, 0),
+            (ComeBack::Clone, 1, 1 << 20),
+        ] {
+            check_changes(&problem, &one_by_one(come_back), threads, cache, changeable);
+        }
+    }
+    check_changes(&reach, &batches, 1, 0, 3);
+    check_changes(&reach, &batches, 2, 0, 3);
+}
+
+/// To see whether the system is the same takes a small share of the queries made before.
+#[test]
+fn asking_again_takes_few_queries() {
+    let problem = MOUNTAIN_CAR.problem().depth(3).build().expect("a problem");
+    for limit in [1_000, 20_000, 200_000] {
+        let kept = stopped(Search::new(&problem, &MOUNTAIN_CAR), limit);
+        let before = |limit| {
+            let search = Search::new(&problem, &MOUNTAIN_CAR).resume(read(&kept)).expect("of this problem");
+            search.query_limit(limit).run().expect("it runs").statistics
+        };
+        // Besides, the best tree is run once, and the first leaf is come back to.
+        let (none, some) = (before(0), before(64 + 2 * limit.isqrt() + 2 * 300));
+        assert_eq!(none.replayed, 0);
+        assert!(some.replayed > 0 && some.queries > none.queries, "nothing new within {some:?}");
+    }
+}
+
+/// A tree to start from that could not be run to its end is run when the search is resumed.
+#[test]
+fn a_search_that_is_stopped_in_the_tree_to_start_from_is_kept() {
+    let problem = car_problem(Objective::reach(300));
+    let factory = Car::factory(CONSTANTS, ComeBack::Clone);
+    let whole = Search::new(&problem, &factory).run().expect("it runs");
+    let tree = Tree::node(1, 0.0, Tree::Leaf(1), Tree::Leaf(0));
+    let start = || Search::new(&problem, &factory).start(tree.clone()).expect("one of the problem's");
+    for limit in [0, 1, 50, 130, 400] {
+        let kept = stopped(start(), limit);
+        let again = Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem");
+        let again = again.run().expect("it runs");
+        assert_eq!((again.status, &again.best), (whole.status, &whole.best), "{limit}");
+    }
+    // However often it is stopped.
+    let mut kept = stopped(start(), 20);
+    for limit in 100..110 {
+        kept = stopped(Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem"), limit);
+    }
+    let again = Search::new(&problem, &factory).resume(read(&kept)).expect("of this problem").run();
+    assert_eq!(again.expect("it runs").best, whole.best);
+}
+
+/// Whatever somebody writes into a checkpoint: it is refused, or the search runs. It does not panic.
+#[test]
+fn wrong_checkpoints_do_no_harm() {
+    fn numbers(value: &mut serde_json::Value, visit: &mut dyn FnMut(&mut serde_json::Value)) {
+        match value {
+            serde_json::Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, visit)),
+            serde_json::Value::Object(values) => values.values_mut().for_each(|value| numbers(value, visit)),
+            serde_json::Value::Number(_) => visit(value),
+            _ => {}
+        }
+    }
+    let problem = car_problem(Objective::reach(300));
+    let survive = CARTPOLE.problem().build().expect("the defaults");
+    let car = Car::factory(CONSTANTS, ComeBack::Clone);
+    let cases: [(&Problem, &dyn SystemFactory, u64); 3] =
+        [(&problem, &car, 400), (&problem, &car, 3_000), (&survive, &CARTPOLE, 2_000)];
+    let (mut random, mut refused, mut ran, mut panics) = (1u64, 0, 0, Vec::new());
+    for (problem, factory, limit) in cases {
+        let whole: serde_json::Value =
+            serde_json::from_str(&stopped(Search::new(problem, factory), limit)).expect("JSON");
+        let mut count = 0;
+        numbers(&mut whole.clone(), &mut |_| count += 1);
+        for _ in 0..400 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (at, with) = ((random >> 33) % count, random >> 60);
+            let mut number = 0;
+            let mut wrong = whole.clone();
+            numbers(&mut wrong, &mut |value| {
+                if number == at {
+                    let old = value.as_u64().unwrap_or(1);
+                    *value = match with {
+                        0..4 => old.wrapping_add(1).into(),
+                        4..7 => old.saturating_sub(1).into(),
+                        7..10 => 0.into(),
+                        10 => u64::MAX.into(),
+                        11 => u64::from(u32::MAX).into(),
+                        12 => u64::from(u16::MAX).into(),
+                        13 => (-1).into(),
+                        14 => 0.5.into(),
+                        _ => (1u64 << 63).into(),
+                    };
+                }
+                number += 1;
+            });
+            let Ok(checkpoint) = serde_json::from_value::<Checkpoint>(wrong) else { continue };
+            let searched = catch_unwind(AssertUnwindSafe(|| {
+                let search = Search::new(problem, factory).resume(checkpoint).ok()?;
+                Some(search.query_limit(20_000).run())
+            }));
+            match searched {
+                Err(_) => panics.push(format!("number {at}, {with}")),
+                Ok(Some(Err(failure))) if matches!(failure.error, RunError::Panic { .. }) => {
+                    panics.push(format!("number {at}, {with}: {failure}"));
+                }
+                Ok(None | Some(Err(_))) => refused += 1,
+                Ok(Some(Ok(_))) => ran += 1,
+            }
+        }
+    }
+    assert!(panics.is_empty(), "{panics:#?}");
+    assert!(refused > 100 && ran > 100, "{refused} refused, {ran} ran");
 }

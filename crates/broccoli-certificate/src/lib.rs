@@ -3,8 +3,10 @@
 //! `docs/certificates.md` specifies the format; the crate `broccoli-checker` reads it, and shares nothing
 //! with this; [`Live`] is a system for it to ask.
 
+mod begun;
 mod live;
 
+pub use begun::{create, resume};
 pub use live::Live;
 
 use std::io::{self, Write};
@@ -46,13 +48,6 @@ pub struct Mark {
     checksum: u32,
 }
 
-impl Mark {
-    /// Whether these can be the last bytes before the mark.
-    pub fn is_behind(&self, last: [u8; 4]) -> bool {
-        u32::from_le_bytes(last) == self.checksum
-    }
-}
-
 /// A certificate that is being written; to be given to [`Search::witness`](broccoli_core::search::Search::witness).
 ///
 /// ```
@@ -63,7 +58,7 @@ impl Mark {
 ///
 /// let problem = PENDULUM.problem().depth(1).build()?;
 /// let file = std::env::temp_dir().join("pendulum.certificate");
-/// let written = Box::new(std::fs::File::create(&file)?);
+/// let written = Box::new(broccoli_certificate::create(&file)?);
 /// let json = serde_json::json!({"system": {"environment": "pendulum"}}); // and the whole problem
 /// let certificate = Arc::new(Certificate::begin(written, Form::Light, &json)?);
 /// let outcome = Search::new(&problem, &PENDULUM).witness(certificate.clone()).run()?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use broccoli_core::problem::Problem;
+use broccoli_core::problem::{Problem, RunError};
 use broccoli_export::json::{ResultJson, StatusJson, SystemJson};
 use broccoli_export::{stages, text};
 use broccoli_problem::Target;
@@ -80,6 +80,11 @@ impl AnswerOptions {
         certified?;
         match found {
             Ok(outcome) => Ok(code(outcome.status.into())),
+            // The system is not the one of the checkpoint that the user gave.
+            Err(failure) if matches!(failure.error, RunError::Changed { .. }) => Err(Complaint::input(
+                failure.to_string(),
+            )
+            .help("nothing that was proved holds for another system: put the old one back, or begin anew")),
             Err(failure) => Err(Complaint::other(failure.to_string())),
         }
     }

@@ -1,7 +1,7 @@
 //! Writes the certificate of a search to a file, while it searches and when it is resumed.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +61,13 @@ pub struct KeptCertificate {
     mark: Mark,
 }
 
+impl KeptCertificate {
+    /// Where it was written, according to the checkpoint.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// A certificate that is being written.
 pub struct CertificateFile {
     path: PathBuf,
@@ -74,16 +81,20 @@ impl CertificateFile {
     fn create(path: &Path, form: Form, problem: &ProblemJson) -> io::Result<Self> {
         // A search that is resumed may be so from another folder.
         let path = std::path::absolute(path)?;
-        let file = File::create(&path)?;
+        let file = broccoli_certificate::create(&path)?;
         let certificate = Certificate::begin(Box::new(file.try_clone()?), form, problem)?;
         Ok(CertificateFile { path, form, file, certificate: Arc::new(certificate) })
     }
 
-    /// Goes on with a certificate where a checkpoint was made. What came after it is cut off.
-    pub fn resume(kept: KeptCertificate) -> Result<Self, Complaint> {
-        let KeptCertificate { path, form, mark } = kept;
-        let file = Self::cut(&path, mark).and_then(|file| Ok((file.try_clone()?, file)));
-        let (writer, file) = file.map_err(|error| {
+    /// Goes on with a certificate where a checkpoint was made: the one at `path`, which the user has named. What came
+    /// after the checkpoint is cut off.
+    pub fn resume(path: &Path, kept: &KeptCertificate, problem: &ProblemJson) -> Result<Self, Complaint> {
+        let KeptCertificate { form, mark, .. } = *kept;
+        let opened = std::path::absolute(path).and_then(|path| {
+            let file = broccoli_certificate::resume(&path, form, problem, mark)?;
+            Ok((path, file.try_clone()?, file))
+        });
+        let (path, writer, file) = opened.map_err(|error| {
             Complaint::input(format!("the certificate {path:?} cannot be gone on with: {error}"))
                 .help("put it back where it was, or go on without it: broccoli resume FILE --no-certificate")
         })?;
@@ -91,21 +102,8 @@ impl CertificateFile {
         Ok(CertificateFile { path, form, file, certificate })
     }
 
-    /// Opens the file and cuts it back, if it is the one that the mark is of.
-    fn cut(path: &Path, mark: Mark) -> io::Result<File> {
-        let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        let mut end = [0; 4];
-        if file.metadata()?.len() < mark.length {
-            return Err(io::Error::other("it is shorter than it was"));
-        }
-        file.seek(SeekFrom::Start(mark.length.saturating_sub(4)))?;
-        file.read_exact(&mut end)?;
-        if !mark.is_behind(end) {
-            return Err(io::Error::other("it is not the one that the search has begun"));
-        }
-        file.set_len(mark.length)?;
-        file.seek(SeekFrom::End(0))?;
-        Ok(file)
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     pub fn witness(&self) -> Arc<dyn Witness> {

@@ -2,12 +2,15 @@
 //!
 //! A file begins with [`MAGIC`], the version of the format and the length of what follows; at its end is
 //! the CRC-32 of all before. In between are a description in JSON, with the problem as in a result, and
-//! the search itself in postcard. It is replaced as a whole or not at all: written beside, flushed to the
-//! disk, renamed.
+//! the search itself in postcard. It is replaced as a whole or not at all.
+//!
+//! A file may come from anybody. Reading it takes memory in proportion to its size, less than a hundred times as much,
+//! and time in proportion, too; nothing in it is run, and no file that only it names is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use broccoli_core::search::Checkpoint;
 use broccoli_export::history::Moment;
@@ -16,10 +19,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::certificate::KeptCertificate;
 use crate::complaint::Complaint;
+use crate::origin::Origin;
+use crate::whole;
 
 const MAGIC: &[u8] = b"broccoli checkpoint\n";
 /// To be counted up whenever what is written changes, that of the core included.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HEAD: usize = MAGIC.len() + 4 + 8;
 const CHECKSUM: usize = 4;
 
@@ -27,6 +32,8 @@ const CHECKSUM: usize = 4;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct About {
     pub problem: ProblemJson,
+    /// Where the problem came from.
+    pub origin: Origin,
     /// The command that began the search.
     pub command: Vec<String>,
     pub seconds: f64,
@@ -41,12 +48,14 @@ pub struct CheckpointFile {
     path: PathBuf,
     /// Whether it holds an earlier checkpoint of this search.
     is_ours: bool,
+    /// The file itself, locked as long as this search goes on with it.
+    locked: Option<Rc<File>>,
 }
 
 impl CheckpointFile {
     /// A file that does not exist yet.
     pub fn new(path: &Path, problem: &ProblemJson) -> Result<Self, Complaint> {
-        let file = CheckpointFile { path: path.to_owned(), is_ours: false };
+        let file = CheckpointFile { path: path.to_owned(), is_ours: false, locked: None };
         if fs::symlink_metadata(path).is_ok() {
             return Err(match file.read() {
                 Ok((about, _)) if about.problem == *problem => {
@@ -62,10 +71,10 @@ impl CheckpointFile {
                 )),
             });
         }
-        if !file.directory().is_dir() {
+        let folder = whole::folder(path);
+        if !folder.is_dir() {
             return Err(Complaint::input(format!(
-                "--checkpoint {path:?}: the folder {:?} does not exist",
-                file.directory()
+                "--checkpoint {path:?}: the folder {folder:?} does not exist"
             )));
         }
         Ok(file)
@@ -75,7 +84,8 @@ impl CheckpointFile {
     pub fn open(path: &Path) -> Result<(Self, About, Checkpoint), Complaint> {
         // What is replaced later is the file itself, not a link to it.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = CheckpointFile { path, is_ours: true };
+        let mut file = CheckpointFile { path, is_ours: true, locked: None };
+        file.locked = file.lock()?.map(Rc::new);
         let (about, checkpoint) = file.read().map_err(|what| file.complaint(what))?;
         Ok((file, about, checkpoint))
     }
@@ -89,11 +99,21 @@ impl CheckpointFile {
         Complaint::input(format!("FILE, {:?}: {what}", self.path))
     }
 
-    fn directory(&self) -> &Path {
-        match self.path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
+    /// Keeps others from going on with it, too, as far as the disk can do that.
+    fn lock(&self) -> Result<Option<File>, Complaint> {
+        // To open a pipe might take for ever.
+        while cfg!(unix) && self.path.is_file() {
+            let Ok(file) = File::open(&self.path) else { break };
+            if !lock(&file) {
+                let complaint = self.complaint("another process is going on with this search");
+                return Err(complaint.help("wait for its end, or end it"));
+            }
+            // Somebody may have replaced it meanwhile: then the lock is on a file that is there no more.
+            if is_still(&self.path, &file) {
+                return Ok(Some(file));
+            }
         }
+        Ok(None)
     }
 
     fn read(&self) -> Result<(About, Checkpoint), String> {
@@ -108,30 +128,66 @@ impl CheckpointFile {
     /// Replaces what is in the file.
     pub fn write(&mut self, about: &About, checkpoint: &Checkpoint) -> io::Result<()> {
         let bytes = encode(about, checkpoint)?;
-        let mut partial = self.partial()?;
+        let mut partial = whole::beside(&self.path)?;
         partial.write_all(&bytes)?;
         partial.as_file().sync_all()?;
+        // Nobody else knows of it yet.
+        lock(partial.as_file());
         // The first time, a file that somebody else has put there meanwhile stays as it is.
         let renamed =
             if self.is_ours { partial.persist(&self.path) } else { partial.persist_noclobber(&self.path) };
-        renamed.map_err(|error| error.error)?;
+        let file = renamed.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                io::Error::other("another search has written a checkpoint there since this one began")
+            }
+            _ => error.error,
+        })?;
+        // On other systems a file that is open cannot be replaced.
+        self.locked = cfg!(unix).then(|| Rc::new(file));
         self.is_ours = true;
-        // On other systems folders cannot be flushed.
-        if cfg!(unix) { File::open(self.directory())?.sync_all() } else { Ok(()) }
+        whole::flush_folder(&self.path)
     }
 
     /// Whether anything could be written: better known at the start than when it is needed.
     pub fn check(&self) -> io::Result<()> {
-        self.partial().map(drop)
+        whole::beside(&self.path).map(drop)
     }
 
     /// The search is over.
     pub fn remove(&self) -> io::Result<()> {
         if self.is_ours { fs::remove_file(&self.path) } else { Ok(()) }
     }
+}
 
-    fn partial(&self) -> io::Result<tempfile::NamedTempFile> {
-        tempfile::Builder::new().prefix(".broccoli-").suffix(".partial").tempfile_in(self.directory())
+/// Locks a file; whether nobody else has. Where there are no locks, nobody has.
+fn lock(file: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{FlockOperation, flock};
+        flock(file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        true
+    }
+}
+
+/// Whether a file is the one with this name, as far as that can be told.
+fn is_still(path: &Path, file: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = |there: fs::Metadata| (there.dev(), there.ino());
+        match (fs::metadata(path), file.metadata()) {
+            (Ok(named), Ok(own)) => place(named) == place(own),
+            _ => true,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, file);
+        true
     }
 }
 

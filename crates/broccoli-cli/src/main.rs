@@ -19,6 +19,7 @@ mod keeper;
 mod manual;
 mod numbers;
 mod objective;
+mod origin;
 mod output;
 mod problem;
 mod progress;
@@ -36,6 +37,7 @@ mod stopper;
 mod suggest;
 mod target;
 mod verify;
+mod whole;
 
 use std::process::ExitCode;
 

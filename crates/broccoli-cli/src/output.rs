@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::complaint::Complaint;
+use crate::whole;
 
 /// Writes text to standard output.
 pub fn print(text: &str) -> Result<(), Complaint> {
@@ -25,13 +26,13 @@ fn json(value: &impl Serialize) -> Result<String, Complaint> {
     Ok(text + "\n")
 }
 
-/// Writes a file that `option` names; `-` is standard output.
+/// Writes a file that `option` names, as a whole or not at all; `-` is standard output.
 pub fn write(option: &str, path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     if path == Path::new("-") {
         let mut out = io::stdout().lock();
         return check("standard output", out.write_all(bytes).and_then(|()| out.flush()));
     }
-    fs::write(path, bytes)
+    whole::replace(path, bytes)
         .map_err(|error| Complaint::input(format!("{option} {path:?} cannot be written: {error}")))
 }
 

@@ -3,21 +3,25 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use broccoli_problem::Target;
 use clap::Args;
 
 use crate::Done;
 use crate::answer::AnswerOptions;
 use crate::certificate::CertificateFile;
-use crate::checkpoint::CheckpointFile;
+use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
+use crate::keeper::resume_command;
 use crate::numbers::time_span;
+use crate::origin::Origin;
 use crate::running::{Kept, Plan, RunOptions, SearchError};
-use crate::target::of_saved;
+use crate::target::{adopted, of_saved_as_posed};
 
 /// Go on with a search that `broccoli solve --checkpoint FILE` has begun
 ///
-/// The answer is that of a search that was never interrupted. Limits and threads are those given here; a
+/// The answer is that of a search that was never interrupted. The problem and the system have to be what they were:
+/// the problem file, the files of the program and a sample of its answers are compared. Limits and threads are those given here; a
 /// gap, and whether any of the best trees will do, were settled at the beginning. The search is kept in
 /// the same file, which is removed when there is an answer.
 #[derive(Debug, Args)]
@@ -37,6 +41,11 @@ pub struct Resume {
     #[arg(long, value_name = "TIME", default_value = "60s", allow_hyphen_values = true, value_parser = time_span)]
     checkpoint_interval: Duration,
 
+    /// Go on with the certificate that was begun: it has to be named, because what comes after the checkpoint is cut
+    /// off, and no file is changed that only FILE names
+    #[arg(long, value_name = "FILE", conflicts_with = "no_certificate")]
+    certificate: Option<PathBuf>,
+
     /// Go on without the certificate that was begun
     #[arg(long)]
     no_certificate: bool,
@@ -50,6 +59,7 @@ Examples:
   broccoli solve mountain-car --depth 4 --checkpoint search.ckpt --time-limit 1h
   broccoli resume search.ckpt
   broccoli resume search.ckpt --time-limit 8h --threads 2
+  broccoli resume search.ckpt plant.toml --certificate plant.proof
 
 Exit codes: those of `broccoli solve`; 2 also if the file is not a checkpoint, or damaged.";
 
@@ -58,19 +68,54 @@ impl Resume {
     pub fn run(&self) -> Done {
         self.answer.check()?;
         let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
-        let named = self.target.as_deref();
-        let target = of_saved(&about.problem, named, "resume", |what| file.complaint(what))?;
+        let target = self.target(&file, &about)?;
         let problem = about.problem.to_problem().map_err(|error| file.complaint(error))?;
         TreeFile { option: "FILE", path: &self.file }.check_against(&problem, &target)?;
         let (system, command) = (about.problem.system.clone(), about.command.clone());
-        let certificate = about.certificate.take().filter(|_| !self.no_certificate);
-        let certificate = certificate.map(CertificateFile::resume).transpose()?;
-        let kept = Kept { file, interval: self.checkpoint_interval, about };
+        let certificate = self.certificate(&mut about)?;
+        let named = self.target.clone().filter(|_| target.is_foreign);
+        let kept = Kept { file, interval: self.checkpoint_interval, about, target: named };
         let plan = Plan { resumed: Some(checkpoint), certificate, ..Plan::default() };
         let searched = self.run.run(&target, &problem, plan, Some(kept)).map_err(|error| match error {
             SearchError::Options(complaint) => complaint,
             SearchError::Start(error) => Complaint::other(error.to_string()),
         })?;
         self.answer.tell(&target, system, &problem, searched, command)
+    }
+
+    /// The target, if it is the one that the search is about.
+    fn target(&self, file: &CheckpointFile, about: &About) -> Result<Target, Complaint> {
+        let complaint = |what: String| file.complaint(what);
+        let named = self.target.as_deref();
+        let (target, system) = of_saved_as_posed(&about.problem, named, "resume", complaint)?;
+        // A built-in environment that a problem file chose is complete without that file.
+        let is_comparable = named.is_some() || about.origin.is_environment();
+        if is_comparable && let Some(what) = about.origin.change(&Origin::new(named, &target, &system)?) {
+            let message = format!("it is a search for something else than TARGET: {what}");
+            return Err(file.complaint(message).help(
+                "nothing that was proved holds for another problem or system: put the old one back, or begin anew",
+            ));
+        }
+        adopted(target, &about.problem).map_err(complaint)
+    }
+
+    /// The certificate to go on with, if there is one.
+    fn certificate(&self, about: &mut About) -> Result<Option<CertificateFile>, Complaint> {
+        match (about.certificate.take(), &self.certificate) {
+            (_, None) if self.no_certificate => Ok(None),
+            (None, None) => Ok(None),
+            (Some(kept), Some(path)) => CertificateFile::resume(path, &kept, &about.problem).map(Some),
+            (None, Some(path)) => Err(Complaint::input(format!(
+                "--certificate {path:?}: the search was begun without a certificate, and cannot be given one now"
+            ))),
+            (Some(kept), None) => {
+                let command = resume_command(&self.file, self.target.as_deref(), Some(kept.path()));
+                Err(Complaint::input(format!(
+                    "the search writes a certificate to {:?}, which only the checkpoint says",
+                    kept.path()
+                ))
+                .help(format!("to go on with it: {command}; to go on without it: --no-certificate")))
+            }
+        }
     }
 }

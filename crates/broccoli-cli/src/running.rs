@@ -120,6 +120,8 @@ pub struct Kept {
     pub file: CheckpointFile,
     pub interval: Duration,
     pub about: About,
+    /// The target, if the search can only be gone on with by naming it.
+    pub target: Option<String>,
 }
 
 /// A search that has ended.
@@ -261,9 +263,8 @@ impl RunOptions {
             });
         }
         let mut progress = Progress::start(self.progress, io::stderr().is_terminal(), known);
-        let mut keeper = kept.map(|Kept { file, interval, about }| {
-            FileKeeper::new(file, interval, about, &history, Box::new(clock), certificate.clone())
-        });
+        let mut keeper =
+            kept.map(|kept| FileKeeper::new(kept, &history, Box::new(clock), certificate.clone()));
         if let Some(keeper) = &mut keeper {
             search = search.keeper(keeper);
         }

@@ -16,6 +16,7 @@ use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::{time_span, whole};
+use crate::origin::Origin;
 use crate::problem::ProblemOptions;
 use crate::refine;
 use crate::report;
@@ -113,6 +114,11 @@ impl Solve {
     /// Runs the command.
     pub fn run(&self) -> Done {
         let (mut target, system) = resolve(&self.target)?;
+        let origin = self
+            .checkpoint
+            .as_ref()
+            .map(|_| Origin::new(Some(&self.target), &target, &system))
+            .transpose()?;
         let problem = self.problem.problem(&mut target)?;
         let system = described(system, &target);
         self.answer.check()?;
@@ -138,7 +144,9 @@ impl Solve {
             note(format_args!("the certificate is about value and size, not the other trees"));
         }
         let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
-        let kept = self.checkpoint.as_ref().map(|path| self.kept(path, &json)).transpose()?;
+        let kept = self.checkpoint.as_ref().zip(origin);
+        let kept = kept.map(|(path, origin)| self.kept(path, &json, origin)).transpose()?;
+        let kept = kept.map(|kept| Kept { target: target.is_foreign.then(|| self.target.clone()), ..kept });
         let certificate = self.certificate.begin(&json)?;
         let searched = self.search.run(&target, &problem, start, kept, certificate, wanted);
         let searched = searched.map_err(|error| complaint(error, file))?;
@@ -172,16 +180,17 @@ impl Solve {
     }
 
     /// Where the search is kept, with all that it takes to run it again.
-    fn kept(&self, path: &Path, problem: &ProblemJson) -> Result<Kept, Complaint> {
+    fn kept(&self, path: &Path, problem: &ProblemJson, origin: Origin) -> Result<Kept, Complaint> {
         let file = CheckpointFile::new(path, problem)?;
         let about = About {
             problem: problem.clone(),
+            origin,
             command: report::command(),
             seconds: 0.0,
             history: Vec::new(),
             certificate: None,
         };
-        Ok(Kept { file, interval: self.checkpoint_interval, about })
+        Ok(Kept { file, interval: self.checkpoint_interval, about, target: None })
     }
 }
 

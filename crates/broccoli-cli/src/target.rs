@@ -4,6 +4,7 @@ use std::path::Path;
 
 use broccoli_blackbox::check::{Broken, Effort, Promise, check};
 use broccoli_core::problem::{Action, Problem, RunError, SystemError};
+use broccoli_export::difference::difference;
 use broccoli_export::json::{JudgeJson, PluginJson, ProblemJson, SubprocessJson, SystemJson};
 use broccoli_problem::{Diagnosis, ProblemFile, SystemSource, Target};
 
@@ -11,7 +12,7 @@ use crate::complaint::Complaint;
 use crate::environments::find;
 
 /// Whether a name on the command line is a problem file.
-fn is_file(name: &str) -> bool {
+pub fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
@@ -53,11 +54,7 @@ pub fn resolve_by(
 pub fn built_in(problem: &ProblemJson) -> Option<Result<Target, String>> {
     let (name, _) = problem.system.environment()?;
     let found = broccoli_environments::find(name).map_err(|error| error.to_string());
-    Some(found.and_then(|environment| {
-        let mut target = Target::environment(environment);
-        adopt(&mut target, problem)?;
-        Ok(target)
-    }))
+    Some(found.and_then(|environment| adopted(Target::environment(environment), problem)))
 }
 
 /// The system of a saved problem: a built-in environment, or what the user has `named` for `command`, if it is the
@@ -68,26 +65,45 @@ pub fn of_saved(
     command: &str,
     complaint: impl Fn(String) -> Complaint,
 ) -> Result<Target, Complaint> {
-    let expected = &problem.system;
-    let (target, system) = match (named, built_in(problem)) {
-        (None, Some(target)) => (target.map_err(&complaint)?, expected.clone()),
-        (Some(name), _) => {
-            let (mut target, system) = resolve(name)?;
-            adopt(&mut target, problem).map_err(&complaint)?;
-            let system = described(system, &target);
-            (target, system)
+    let (target, system) = of_saved_as_posed(problem, named, command, &complaint)?;
+    let target = adopted(target, problem).map_err(&complaint)?;
+    let (expected, given) = (&problem.system, described(system, &target));
+    match difference(expected, &given) {
+        None => Ok(target),
+        Some(_) if expected.name() != given.name() => {
+            let (expected, given) = (expected.name(), given.name());
+            Err(complaint(format!("its system is `{expected}`, and that of TARGET `{given}`")))
+        }
+        Some(what) => Err(complaint(format!("the system of TARGET is not the same: {what}"))),
+    }
+}
+
+/// The same as it is by itself, without the choices that the problem makes, and whatever it is.
+pub fn of_saved_as_posed(
+    problem: &ProblemJson,
+    named: Option<&str>,
+    command: &str,
+    complaint: impl Fn(String) -> Complaint,
+) -> Result<(Target, SystemJson), Complaint> {
+    match (named, problem.system.environment()) {
+        (Some(name), _) => resolve(name),
+        (None, Some((name, _))) => {
+            let environment =
+                broccoli_environments::find(name).map_err(|error| complaint(error.to_string()))?;
+            Ok((Target::environment(environment), SystemJson::built_in(environment.name, 0.0)))
         }
         (None, None) => {
-            let name = expected.name();
-            return Err(complaint(format!("its system is `{name}`, which is run only if you name it"))
-                .help(format!("give the problem file: broccoli {command} FILE PROBLEM.toml")));
+            let name = problem.system.name();
+            Err(complaint(format!("its system is `{name}`, which is run only if you name it"))
+                .help(format!("give the problem file: broccoli {command} FILE PROBLEM.toml")))
         }
-    };
-    if system == *expected {
-        return Ok(target);
     }
-    let (expected, given) = (expected.name(), system.name());
-    Err(complaint(format!("its system is `{expected}`, and that of TARGET `{given}`")))
+}
+
+/// A target with the choices that a saved problem made.
+pub fn adopted(mut target: Target, problem: &ProblemJson) -> Result<Target, String> {
+    adopt(&mut target, problem)?;
+    Ok(target)
 }
 
 /// Makes the choices that a saved problem made, as far as the target leaves them open.

@@ -363,7 +363,7 @@ fn a_search_that_was_killed_ends_with_a_certificate_that_verifies() {
         let begin = ["solve", "mountain-car", "--depth", "3", "--step", "0.12,0.01"];
         let certificate = ["--certificate", text(&file), "--certificate-form", form];
         let begin = [&begin[..], &certificate, &options, &["--checkpoint", text(&checkpoint)]].concat();
-        let resume = [&["resume", text(&checkpoint)][..], &options].concat();
+        let resume = [&["resume", text(&checkpoint), "--certificate", text(&file)][..], &options].concat();
         let mut killed = 0;
         for time in [60, 150, 220, 90, 300] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_broccoli"));
@@ -392,16 +392,17 @@ fn a_resumed_search_needs_its_certificate_or_leave_to_do_without() {
     assert_eq!(solve(&options, &file), 4);
     assert_eq!(run(&["verify", text(&file)]).status.code(), Some(0), "a stopped search claims its bound");
     std::fs::rename(&file, directory.path().join("away")).expect("it can be moved");
-    let refused = run(&["resume", text(&checkpoint)]);
+    let named = ["resume", text(&checkpoint), "--certificate", text(&file)];
+    let refused = run(&named);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("--no-certificate"), "{}", stderr(&refused));
     std::fs::write(&file, vec![0; 1 << 20]).expect("it can be written");
-    let refused = run(&["resume", text(&checkpoint)]);
+    let refused = run(&named);
     assert!(stderr(&refused).contains("it is not the one that the search has begun"), "{}", stderr(&refused));
     std::fs::rename(directory.path().join("away"), &file).expect("it can be moved");
-    let again = run(&["resume", text(&checkpoint), "--query-limit", "30000"]);
+    let again = run(&[&named[..], &["--query-limit", "30000"]].concat());
     assert_eq!(again.status.code(), Some(4), "{}", stderr(&again));
-    let resumed = run(&["resume", text(&checkpoint)]);
+    let resumed = run(&named);
     assert_eq!(resumed.status.code(), Some(0), "{}", stderr(&resumed));
     let verified = run(&["verify", text(&file), "--json"]);
     assert_eq!(json(&verified)["claim"], "optimal", "{}", stderr(&verified));

@@ -192,9 +192,11 @@ fn damaged_files_are_refused() {
     }
     let mut other_version = whole.clone();
     other_version[20] = 99;
-    refused(&other_version, &["a checkpoint of version 99, and this program reads version 5 only"]);
+    refused(&other_version, &["a checkpoint of version 99, and this program reads version 6 only"]);
     refused(br#"{"status":"optimal"}"#, &["it is not a checkpoint"]);
-    for path in ["/dev/zero", "/no/such/file", text(directory.path())] {
+    let pipe = directory.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo").success());
+    for path in ["/dev/zero", "/no/such/file", text(directory.path()), text(&pipe)] {
         let output = run(&["resume", path]);
         assert_eq!(output.status.code(), Some(2), "{path}: {}", stderr(&output));
     }

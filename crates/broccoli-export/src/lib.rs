@@ -24,6 +24,7 @@
 pub mod choices;
 pub mod code;
 pub mod csv;
+pub mod difference;
 pub mod drawing;
 pub mod estimate;
 pub mod format;

@@ -82,3 +82,18 @@ pub fn visible(text: &str) -> String {
     };
     text.chars().map(visible).collect()
 }
+
+/// A word as a shell takes it.
+///
+/// ```
+/// use broccoli_export::names::shell_word;
+/// assert_eq!(shell_word("plant.toml"), "plant.toml");
+/// assert_eq!(shell_word("my plant's.toml"), "'my plant'\\''s.toml'");
+/// ```
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

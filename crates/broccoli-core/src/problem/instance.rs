@@ -117,6 +117,18 @@ pub enum RunError {
         /// What it did when it ran again.
         does: String,
     },
+    /// A search was resumed, and the system does not answer what it answered before.
+    #[error(
+        "the system has changed since the checkpoint was made: at step {step} from initial state {initial}, {what}"
+    )]
+    Changed {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// Which step of the run; 0 is the reset.
+        step: u64,
+        /// What differs.
+        what: String,
+    },
     /// No failure: the query was not made, because the search is to stop.
     #[error("stopped: {}", .0.name())]
     Stopped(StopReason),
@@ -403,6 +415,11 @@ impl<'p> Instance<'p> {
     #[inline]
     pub fn reward(&self) -> f64 {
         self.reward
+    }
+
+    /// The initial state of the present run, by its index.
+    pub(crate) fn initial(&self) -> usize {
+        self.initial
     }
 
     /// Steps taken since the last reset.

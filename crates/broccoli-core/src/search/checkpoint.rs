@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::behaviour::{Counts, Saved};
-use crate::problem::Problem;
+use super::Solution;
+use super::behaviour::{Counts, MOST_PLAUSIBLE, Saved};
+use super::confirm::confirm;
+use super::start;
+use crate::problem::{Instance, Problem, RunError};
 use crate::tree::Tree;
 
 /// All that is left of a search by [`Engine::Behaviour`](super::Engine::Behaviour), and all that it has
@@ -17,12 +20,71 @@ pub struct Checkpoint {
     /// Value and size of the best tree.
     pub(super) incumbent: Option<(u64, u64)>,
     /// The best tree, if it is the one that the search started from.
+    #[serde(with = "flat")]
     pub(super) start: Option<Tree>,
+    /// The tree to start from, if the search was stopped before its value was known.
+    #[serde(with = "flat")]
+    pub(super) untried: Option<Tree>,
     pub(super) bound: u64,
     pub(super) of_start: (u64, u64),
     pub(super) counts: Counts,
     pub(super) before_canonical: Option<u64>,
     pub(super) saved: Saved,
+}
+
+/// Trees are written down node by node: one within another would take as much of the stack as somebody likes who
+/// writes a checkpoint by hand.
+mod flat {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::problem::MAX_DEPTH;
+    use crate::tree::Tree;
+
+    /// A leaf's action, or a predicate, which the trees for true and for false follow.
+    #[derive(Serialize, Deserialize)]
+    enum Node {
+        Leaf(usize),
+        Predicate(usize, f64),
+    }
+
+    fn write(tree: &Tree, nodes: &mut Vec<Node>) {
+        match tree {
+            Tree::Leaf(action) => nodes.push(Node::Leaf(*action)),
+            Tree::Node { dimension, threshold, yes, no } => {
+                nodes.push(Node::Predicate(*dimension, *threshold));
+                write(yes, nodes);
+                write(no, nodes);
+            }
+        }
+    }
+
+    fn read(nodes: &mut impl Iterator<Item = Node>, depth: u32) -> Option<Tree> {
+        match nodes.next()? {
+            Node::Leaf(action) => Some(Tree::Leaf(action)),
+            Node::Predicate(dimension, threshold) => {
+                let depth = depth.checked_sub(1)?;
+                let yes = read(nodes, depth)?;
+                Some(Tree::node(dimension, threshold, yes, read(nodes, depth)?))
+            }
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(tree: &Option<Tree>, serializer: S) -> Result<S::Ok, S::Error> {
+        let nodes = tree.as_ref().map(|tree| {
+            let mut nodes = Vec::new();
+            write(tree, &mut nodes);
+            nodes
+        });
+        nodes.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<Tree>, D::Error> {
+        let Some(nodes) = Option::<Vec<Node>>::deserialize(deserializer)? else { return Ok(None) };
+        let mut nodes = nodes.into_iter();
+        let tree = read(&mut nodes, MAX_DEPTH).filter(|_| nodes.next().is_none());
+        tree.map(Some).ok_or_else(|| D::Error::custom("a tree is damaged"))
+    }
 }
 
 impl Checkpoint {
@@ -34,6 +96,36 @@ impl Checkpoint {
     /// No tree has a better value than this.
     pub fn bound(&self) -> u64 {
         self.bound
+    }
+}
+
+impl Checkpoint {
+    /// Whether it can be one of a search for this problem.
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
+        let is_start = |tree: &Tree| start::check(problem, tree).is_ok();
+        let (traces, queries) = self.of_start;
+        self.saved.is_of(problem)
+            && self.start.iter().chain(&self.untried).all(is_start)
+            && traces.max(queries) < MOST_PLAUSIBLE
+            && self.counts.are_plausible()
+            && self.before_canonical.is_none_or(|before| before <= queries + self.counts.queries)
+    }
+
+    /// Asks a system again for some of what it answered before the checkpoint was made, and for what the best tree
+    /// did.
+    pub(super) fn run_again(&self, problem: &Problem, instance: &mut Instance<'_>) -> Result<(), RunError> {
+        self.saved.sample.run_again(problem, instance)?;
+        let started = self.start.clone().zip(self.incumbent);
+        let best =
+            started.map(|(tree, (value, _))| Solution { tree, value }).or_else(|| self.saved.best(problem));
+        let Some(best) = best else { return Ok(()) };
+        confirm(problem, &best, instance).map_err(|error| match error {
+            RunError::NotDeterministic { initial, did, does } => {
+                let what = format!("{did} by the best tree so far, and now {does}");
+                RunError::Changed { initial, step: instance.steps(), what }
+            }
+            error => error,
+        })
     }
 }
 

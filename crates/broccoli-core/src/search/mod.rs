@@ -41,6 +41,7 @@ use std::sync::Arc;
 use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
+use behaviour::Saved;
 use prices::After;
 use progress::Progress;
 
@@ -85,6 +86,8 @@ pub struct Search<'a> {
     start: Option<Tree>,
     keeper: Option<&'a mut dyn Keeper>,
     checkpoint: Option<Checkpoint>,
+    /// Whether the checkpoint was made just now, by the same system.
+    is_going_on: bool,
     threads: NonZeroUsize,
     threads_after: u64,
     cache: usize,
@@ -113,6 +116,7 @@ impl<'a> Search<'a> {
             start: None,
             keeper: None,
             checkpoint: None,
+            is_going_on: false,
             threads: NonZeroUsize::MIN,
             threads_after: THREADS_AFTER,
             cache: 0,
@@ -273,18 +277,22 @@ impl<'a> Search<'a> {
     /// trees will do, are those of the search that made it; all else may differ. The answer is the same as
     /// if the search had never been interrupted.
     ///
+    /// Before anything else the system is asked again for a sample of what it answered then, and for what the
+    /// best tree did: [`RunError::Changed`] if it is not the same system any more. These queries count as those that
+    /// only come back to a state.
+    ///
     /// # Errors
     /// When the checkpoint is damaged, or of another problem.
     pub fn resume(mut self, checkpoint: Checkpoint) -> Result<Self, ResumeError> {
         if checkpoint.fingerprint != checkpoint::fingerprint(self.problem) {
             return Err(ResumeError::OtherProblem);
         }
-        let is_start = |tree: &Tree| start::check(self.problem, tree).is_ok();
-        if !checkpoint.saved.is_of(self.problem) || !checkpoint.start.as_ref().is_none_or(is_start) {
+        if !checkpoint.is_of(self.problem) {
             return Err(ResumeError::Damaged);
         }
         self.engine = Engine::Behaviour;
-        (self.any_optimal, self.gap) = (checkpoint.is_any_optimal, checkpoint.gap.max(0.0));
+        self.any_optimal = checkpoint.is_any_optimal;
+        self = self.gap(checkpoint.gap);
         self.start = None;
         self.checkpoint = Some(checkpoint);
         Ok(self)
@@ -346,8 +354,23 @@ impl<'a> Search<'a> {
         if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
             return Err(RunError::Unsupported { engine: self.engine.name() });
         }
-        if let Some(tree) = self.start.take() {
-            progress.start(problem, factory, tree)?;
+        let checkpoint = self.checkpoint.take();
+        let mut untried = self.start.take();
+        let mut ran_again = Ok(());
+        if let Some(checkpoint) = &checkpoint {
+            progress.resume(checkpoint);
+            ran_again = self.run_again(checkpoint, progress);
+            if !matches!(ran_again, Ok(()) | Err(RunError::Stopped(_))) {
+                return ran_again;
+            }
+            untried = checkpoint.untried.clone();
+        }
+        if let Some(tree) = untried {
+            let started = progress.start(problem, factory, tree.clone());
+            if started.is_err() {
+                progress.keep_with(Saved::root(problem, self.any_optimal), Some(tree));
+                return started;
+            }
         }
         match self.engine {
             Engine::Exhaustive => exhaustive::search(problem, factory, progress),
@@ -355,20 +378,24 @@ impl<'a> Search<'a> {
                 let witness = self.witness.take();
                 let options =
                     behaviour::Options { any_optimal: self.any_optimal, witness, ..self.options(cache) };
-                let checkpoint = self.checkpoint.take();
-                if let Some(checkpoint) = &checkpoint {
-                    progress.resume(checkpoint);
-                }
-                behaviour::search(
-                    problem,
-                    factory,
-                    &options,
-                    progress,
-                    checkpoint.map(|checkpoint| checkpoint.saved),
-                )
+                let saved = checkpoint.map(|checkpoint| checkpoint.saved);
+                behaviour::search(problem, factory, &options, progress, saved)?;
+                // Without that nothing is proved.
+                ran_again
             }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
         }
+    }
+
+    /// Sees whether the system is still the one that a checkpoint is about.
+    fn run_again(&self, checkpoint: &Checkpoint, progress: &mut Progress<'_>) -> Result<(), RunError> {
+        if self.is_going_on {
+            return Ok(());
+        }
+        let mut instance = progress.instance(self.problem, self.factory)?;
+        let ran_again = instance.guarded(|instance| checkpoint.run_again(self.problem, instance));
+        progress.ran_again(instance.queries());
+        ran_again
     }
 
     /// An empty cache, if there is to be one.

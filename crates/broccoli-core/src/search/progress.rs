@@ -91,13 +91,23 @@ impl<'a> Progress<'a> {
 
     /// Tells the keeper what is left.
     pub(super) fn keep_checkpoint(&mut self, saved: Saved) {
+        self.keep_with(saved, None);
+    }
+
+    /// The same, where the value of a tree to start from is not known yet.
+    pub(super) fn keep_with(&mut self, saved: Saved, untried: Option<Tree>) {
+        // The tree started from counts until a better behaviour is found, whose tree is not made yet.
+        let is_best = |best: &&Solution| self.incumbent == Some((best.value, best.tree.size()));
+        let start =
+            self.best.as_ref().filter(|_| self.is_start).filter(is_best).map(|best| best.tree.clone());
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&Checkpoint {
                 fingerprint: self.fingerprint,
                 is_any_optimal: self.is_any_optimal,
                 gap: self.gap,
                 incumbent: self.incumbent,
-                start: self.best.as_ref().filter(|_| self.is_start).map(|best| best.tree.clone()),
+                start,
+                untried,
                 bound: self.bound,
                 of_start: self.of_start,
                 counts: self.counts,
@@ -121,6 +131,17 @@ impl<'a> Progress<'a> {
         self.before_canonical = checkpoint.before_canonical;
     }
 
+    /// Queries were made to see whether the system is the one that it was.
+    pub(super) fn ran_again(&mut self, queries: u64) {
+        self.before.replayed += queries;
+        self.walked(Counts::default());
+    }
+
+    /// The queries made so far, those that only came back to a state aside.
+    pub(super) fn queries(&self) -> u64 {
+        self.statistics.queries + self.statistics.queries_canonical
+    }
+
     /// A system whose queries end when the search is to stop.
     pub(super) fn instance<'p>(
         &self,
@@ -142,10 +163,11 @@ impl<'a> Progress<'a> {
     ) -> Result<(), RunError> {
         let mut instance = self.instance(problem, factory)?;
         let mut values = Vec::new();
+        let (traces, queries) = self.of_start;
         for initial in 0..problem.initial_states().len() {
             let value = instance
                 .guarded(|instance| trace_value(|seen| tree.action(seen), self.objective, initial, instance));
-            self.of_start = (initial as u64 + 1, instance.queries());
+            self.of_start = (traces + initial as u64 + 1, queries + instance.queries());
             (self.statistics.traces, self.statistics.queries) = self.of_start;
             let value = value?;
             if value.is_none() && !matches!(self.objective.over(), Over::Share(_)) {

@@ -135,24 +135,20 @@ impl<'a> Search<'a> {
                 any_optimal: true,
                 observer: observer.as_deref_mut().map(|observer| observer as _),
                 query_limit: Some(queries),
-                start: self.start.clone().filter(|_| checkpoint.is_none()),
+                start: self.start.take(),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
+                is_going_on: true,
                 shared: None,
                 witness: None, // the evidence would be that of a part
                 ..self
             };
             let outcome = search.run()?;
+            let Some(left) = last.0 else { return Ok((outcome, Vec::new())) };
             let is_limit = outcome.status == Status::Stopped(StopReason::QueryLimit);
-            let Some(left) = last.0 else {
-                if is_limit {
-                    queries *= 2; // the tree to start from takes longer than that
-                    continue;
-                }
-                return Ok((outcome, Vec::new()));
-            };
             let saved = left.saved.clone().without_ahead();
-            if !is_limit || saved.len() >= parts.get() {
+            let is_enough = saved.len() >= parts.get() && left.untried.is_none();
+            if !is_limit || is_enough {
                 let saved = saved.split(parts.get());
                 let subproblem = |saved| {
                     Subproblem(Checkpoint {

@@ -6,6 +6,7 @@ use broccoli_core::tree::Tree;
 use super::observed::{Observed, Visits};
 use crate::drawing::{Layout, escaped};
 use crate::json::{ObjectiveJson, ResultJson};
+use crate::names::shell_word;
 use crate::number::{counted, duration, grouped};
 use crate::problem_file;
 use crate::simulation::Run;
@@ -199,7 +200,7 @@ pub(super) fn command(result: &ResultJson) -> String {
         return "<p>The result does not say which command gave it; the problem below holds everything.</p>"
             .to_owned();
     }
-    let line: Vec<String> = result.command.iter().map(|word| quoted(word)).collect();
+    let line: Vec<String> = result.command.iter().map(|word| shell_word(word)).collect();
     format!("<pre id=\"command\" tabindex=\"0\">{}</pre>", escaped(&line.join(" ")))
 }
 
@@ -215,15 +216,6 @@ pub(super) fn problem(result: &ResultJson) -> String {
         "<p><button id=\"save\" type=\"button\" hidden>Save the problem file</button></p>\
          <details><summary>The problem file</summary><pre id=\"problem\" tabindex=\"0\">{lines}</pre></details>"
     )
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// A number for a table.

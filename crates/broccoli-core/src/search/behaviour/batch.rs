@@ -14,6 +14,7 @@ use super::bounds::Store;
 use super::crew::{Crew, Doing, SLICE, Taken};
 use super::frontier::Frontier;
 use super::lane::{Counts, Lane, Paused};
+use super::sample;
 use super::transitions::Transitions;
 use crate::problem::{
     BatchError, Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Table, Verdict,
@@ -67,6 +68,7 @@ pub(super) struct Batch<'p, S: Store> {
     steps: u64,
     /// The transitions that the lanes have counted together.
     transitions: Transitions,
+    sample: Option<sample::Shared>,
 }
 
 /// What became of a turn.
@@ -102,7 +104,14 @@ impl<'p, S: Store> Batch<'p, S> {
             batches: 0,
             steps: 0,
             transitions: Transitions::default(),
+            sample: None,
         })
+    }
+
+    /// The same, some of whose answers are taken down, if there is a sample.
+    pub(super) fn sampled(mut self, sample: Option<sample::Shared>) -> Self {
+        self.sample = sample;
+        self
     }
 
     /// Works on the round, like [`Crew::work`].
@@ -184,6 +193,7 @@ impl<'p, S: Store> Batch<'p, S> {
                 let instance = Instance::row(self.problem, &self.table);
                 // Many lanes that remember traces would take too much memory.
                 let lane = Lane::new(self.problem, instance, Arc::clone(&self.gate), true, 0);
+                let lane = lane.sampled(self.sample.as_ref());
                 self.seats.push(Seat { lane, doing: None, was_busy: false });
             }
             taken = self.go_on(crew, index, false);

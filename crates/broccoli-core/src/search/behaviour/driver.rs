@@ -240,6 +240,9 @@ impl<'p> Driver<'p> {
             self.set_marks(ask)?;
         }
         let verdict = self.instance.accept(state, observation, reply)?;
+        if is_on_the_way {
+            self.check_on_the_way(verdict, self.instance.initial())?;
+        }
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok((!is_on_the_way).then_some(verdict))
     }
@@ -300,15 +303,33 @@ impl<'p> Driver<'p> {
         self.gate.pass()
     }
 
+    /// On the way to a place no run ends.
+    fn check_on_the_way(&self, verdict: Verdict, initial: usize) -> Result<(), RunError> {
+        match verdict {
+            Verdict::Running => Ok(()),
+            _ => Err(self.lost(initial)),
+        }
+    }
+
+    /// The way to a place has led elsewhere.
+    #[cold]
+    fn lost(&self, initial: usize) -> RunError {
+        let did = "the same actions led to a known state".to_owned();
+        let does = format!("they led elsewhere by step {}", self.instance.steps());
+        RunError::NotDeterministic { initial, did, does }
+    }
+
     /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.
     fn follow<S: Store>(&mut self, walk: &Walk<S>, initial: usize, steps: u64) -> Result<bool, RunError> {
         if self.left.is_none() {
-            self.instance.reset(initial)?;
+            let verdict = self.instance.reset(initial)?;
             self.problem.cell(self.instance.observation(), &mut self.cell);
             self.left = Some(steps);
+            self.check_on_the_way(verdict, initial)?;
         }
         while self.left > Some(0) {
-            let action = usize::from(walk.label(&self.cell).unwrap_or_default());
+            let Some(action) = walk.label(&self.cell) else { return Err(self.lost(initial)) };
+            let action = usize::from(action);
             self.pass(action)?;
             if self.is_batched {
                 self.action = action;
@@ -317,7 +338,8 @@ impl<'p> Driver<'p> {
             let hits = self.instance.hits();
             self.left = self.left.map(|left| left - 1);
             self.replayed += 1;
-            self.instance.step(action)?;
+            let verdict = self.instance.step(action)?;
+            self.check_on_the_way(verdict, initial)?;
             self.replayed_hits += self.instance.hits() - hits;
             self.problem.cell(self.instance.observation(), &mut self.cell);
         }

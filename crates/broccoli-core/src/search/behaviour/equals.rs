@@ -46,6 +46,7 @@ pub(in crate::search) fn for_each_equal(
         cache,
         witness: None,
         remembered: most_remembered(after.memory, 1),
+        sample: None,
     };
     let flow = walk(&makings, (value, size), &mut progress, visit);
     (flow, progress.finish(None).1)

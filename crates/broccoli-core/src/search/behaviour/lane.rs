@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Store;
 use super::driver::{Answer, Driver};
 use super::frontier::{Agenda, Frontier};
+use super::sample::{self, Sampler};
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use super::walk::{Ask, Incumbent, Job, Walk};
@@ -43,6 +44,20 @@ pub(in crate::search) struct Counts {
     pub(in crate::search) behaviours: Behaviours,
 }
 
+impl Counts {
+    /// Whether they can be counts: none is so large that more could not be added.
+    pub(in crate::search) fn are_plausible(&self) -> bool {
+        let Behaviours { complete, bound, violated, realisable, unrealisable } = self.behaviours;
+        let counts = [self.traces, self.queries, self.hits, self.canonical, self.replayed];
+        let behaviours = [complete, bound, violated, realisable, unrealisable];
+        let is_plausible = |&count: &u64| count < MOST_PLAUSIBLE;
+        counts.iter().chain(&behaviours).all(is_plausible) && (0.0..=2.0).contains(&self.ended)
+    }
+}
+
+/// More than any search can count.
+pub(in crate::search) const MOST_PLAUSIBLE: u64 = 1 << 60;
+
 impl std::ops::Add for Counts {
     type Output = Counts;
     fn add(self, other: Counts) -> Counts {
@@ -71,6 +86,9 @@ pub(super) struct Lane<'p, S: Store> {
     /// Whether what the system answers is written down, and room for its state.
     wants_replies: bool,
     state: Vec<u8>,
+    /// After how many transitions some of what the system answers is taken down.
+    sample_at: u64,
+    sampler: Option<Box<Sampler>>,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
@@ -97,7 +115,18 @@ impl<'p, S: Store> Lane<'p, S> {
             stopped: None,
             wants_replies: false,
             state: Vec::new(),
+            sample_at: u64::MAX,
+            sampler: None,
         }
+    }
+
+    /// The same, some of whose answers are taken down, if there is a sample.
+    pub(super) fn sampled(mut self, sample: Option<&sample::Shared>) -> Self {
+        if let Some(sample) = sample {
+            self.sample_at = 0;
+            self.sampler = Some(Box::new(Sampler::new(sample.clone())));
+        }
+        self
     }
 
     /// The same with a witness, if there is one, who takes down what is walked. If that is to hold what the
@@ -171,11 +200,32 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.wants_replies {
             self.record(verdict)?;
         }
+        if self.driver.transitions() >= self.sample_at {
+            self.sample(verdict);
+        }
         self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
         if self.walk.wants_place() {
             self.keep_place()?;
         }
         Ok(())
+    }
+
+    /// Takes down what the system has answered to a step.
+    #[cold]
+    fn sample(&mut self, verdict: Verdict) {
+        let (action, goes_on) = match *self.walk.ask() {
+            Ask::Step { action, .. } => (action, true),
+            Ask::Return { action, .. } | Ask::Enter { action, .. } | Ask::Recall { action, .. } => {
+                (action, false)
+            }
+            _ => return,
+        };
+        let Some(sampler) = &mut self.sampler else { return };
+        let (initial, before) = self.walk.place_before_step();
+        let answer = sample::Answer::new(self.driver.observation(), verdict, self.driver.reward());
+        let is_last = verdict != Verdict::Running;
+        let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
+        self.sample_at = sampler.take(self.driver.transitions(), step, || self.walk.all_labels());
     }
 
     /// The step it waits for: appends the state that it starts from, and returns its action.
@@ -235,6 +285,9 @@ impl<'p, S: Store> Lane<'p, S> {
         ) {
             self.driver.answer(&self.walk)?;
             self.walk.resume();
+        }
+        if let Some(sampler) = &mut self.sampler {
+            self.sample_at = sampler.end(self.driver.transitions()).unwrap_or(self.sample_at);
         }
         self.next = Some(self.take_leaves());
         self.walk.suspend();

@@ -20,6 +20,7 @@
 //! | [`worker`] | a lane alone, or a batch |
 //! | [`passes`], [`scout`] | which rounds there are |
 //! | [`saved`] | what is left of a search, to be written down |
+//! | [`sample`] | some of what the system has answered, to be asked again by a search that is resumed |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //! | [`equals`] | all behaviours that are as good as the best, and all their trees |
@@ -47,6 +48,7 @@ mod memory;
 mod passes;
 mod places;
 mod realise;
+mod sample;
 mod saved;
 mod scout;
 mod transitions;
@@ -58,7 +60,7 @@ use std::sync::Arc;
 
 use self::bounds::{Arena, Inline, Narrow};
 pub(super) use self::equals::for_each_equal;
-pub(super) use self::lane::Counts;
+pub(super) use self::lane::{Counts, MOST_PLAUSIBLE};
 use self::passes::Passes;
 pub(super) use self::saved::Saved;
 use super::evidence::Witness;

@@ -16,6 +16,16 @@ pub(super) struct Labelled {
     pub(super) label: u16,
 }
 
+impl Labelled {
+    /// Whether it can be a labelled cell of this problem.
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
+        let mut ranks = self.cell.iter().zip(problem.dimensions());
+        self.cell.len() == problem.dimensions().len()
+            && usize::from(self.label) < problem.actions().len()
+            && ranks.all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
+    }
+}
+
 /// The first tree in the canonical order of exactly `nodes` predicates that agrees with the labels. It is known
 /// to exist, and none is smaller. Without any label it is the first action.
 pub(super) fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -> Tree {

@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::crew::{Found, Key, Part};
 use super::frontier::Frontier;
 use super::leaves::Leaves;
-use super::passes::Stage;
-use super::realise::Labelled;
+use super::passes::{Stage, is_ordered, realised};
+use super::realise::{Labelled, least_nodes};
+use super::sample::Sample;
 use super::transitions::Transitions;
 use super::version_space::Cost;
 use crate::problem::Problem;
+use crate::search::Solution;
 
 /// All that is left of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +22,8 @@ pub(in crate::search) struct Saved {
     pub(super) parts: Vec<SavedPart>,
     pub(super) best: Option<Found>,
     pub(super) transitions: Transitions,
+    /// Some of what the system has answered.
+    pub(in crate::search) sample: Sample,
 }
 
 /// Some leaves that are left.
@@ -31,6 +35,22 @@ pub(super) struct SavedPart {
 }
 
 impl Saved {
+    /// A search that is still to be begun.
+    pub(in crate::search) fn root(problem: &Problem, is_any_optimal: bool) -> Self {
+        Saved {
+            stage: Stage::first(problem),
+            is_ordered: is_ordered(problem, is_any_optimal),
+            parts: vec![SavedPart {
+                is_next: false,
+                leaves: Leaves::root(problem.dimensions().len(), problem.objective()),
+                failures: None,
+            }],
+            best: None,
+            transitions: Transitions::default(),
+            sample: Sample::default(),
+        }
+    }
+
     /// A canonical pass that is still to be made: for the first behaviour of this value and size, if there is
     /// one at all. No behaviour is better.
     pub(in crate::search) fn canonical(problem: &Problem, value: u64, size: u64) -> Self {
@@ -47,6 +67,7 @@ impl Saved {
             parts: vec![root],
             best: Some(Found::elsewhere(value, size, None)),
             transitions: Transitions::default(),
+            sample: Sample::default(),
         }
     }
 
@@ -64,14 +85,29 @@ impl Saved {
 
     /// Whether it can be what is left of a search for this problem.
     pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
-        let fits = |labelled: &Labelled| {
-            let ranks = labelled.cell.iter().zip(problem.dimensions());
-            labelled.cell.len() == problem.dimensions().len()
-                && usize::from(labelled.label) < problem.actions().len()
-                && ranks.into_iter().all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
+        let is_found = |found: &Found| {
+            let limits = problem.limits();
+            let size = u64::from(found.size);
+            // Only what a tree does is a behaviour.
+            found.labels.as_ref().is_none_or(|labels| {
+                let all: Vec<&Labelled> = labels.iter().collect();
+                size <= limits.nodes()
+                    && labels.iter().all(|labelled| labelled.is_of(problem))
+                    && least_nodes(&all, limits.depth(), size) == Some(size)
+            })
         };
-        let labels = self.best.iter().flat_map(|best| best.labels.iter().flatten());
-        labels.into_iter().all(fits) && self.checked(problem).is_some()
+        self.best.as_ref().is_none_or(is_found)
+            && self.stage.is_of(problem.objective())
+            && self.transitions.is_plausible()
+            && self.sample.is_of(problem)
+            && self.checked(problem).is_some()
+    }
+
+    /// The best tree, if it was found by walking, and its value.
+    pub(in crate::search) fn best(&self, problem: &Problem) -> Option<Solution> {
+        let Found { value, size, labels, .. } = self.best.as_ref()?;
+        let tree = realised(problem, labels.as_ref()?, *size);
+        Some(Solution { tree, value: *value })
     }
 
     /// How many leaves there are.
@@ -148,6 +184,7 @@ mod tests {
             parts: vec![part(false), part(true)],
             best: None,
             transitions: Transitions::default(),
+            sample: Sample::default(),
         };
         let pieces = saved.without_ahead().split(2);
         assert_eq!(pieces.len(), 1);

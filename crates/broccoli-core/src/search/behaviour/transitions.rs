@@ -90,6 +90,12 @@ impl Transitions {
         self.counts.resize(self.counts.len().max(steps * self.costs), 0);
     }
 
+    /// Whether they can be counts: none is so large that they could not be added up.
+    pub(super) fn is_plausible(&self) -> bool {
+        self.counts.len() <= (MOST_STEPS as usize + 1) * 2 * COSTS
+            && self.counts.iter().all(|&count| count < 1 << 40)
+    }
+
     /// All of them.
     pub(super) fn all(&self) -> u64 {
         self.counts.iter().sum()

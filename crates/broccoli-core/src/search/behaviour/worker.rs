@@ -8,6 +8,7 @@ use super::bounds::Store;
 use super::crew::{Crew, SLICE, Size};
 use super::frontier::Frontier;
 use super::lane::Lane;
+use super::sample;
 use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::search::evidence::Witness;
@@ -32,6 +33,8 @@ pub(super) struct Makings<'p> {
     pub(super) witness: Option<Arc<dyn Witness>>,
     /// How much memory the traces that a lane remembers may take.
     pub(super) remembered: usize,
+    /// Where some of what the system answers is taken down, if it is.
+    pub(super) sample: Option<sample::Shared>,
 }
 
 impl<'p> Makings<'p> {
@@ -71,7 +74,8 @@ impl<'p> Makings<'p> {
             None => Instance::new(problem, *factory)?,
             Some(cache) => Instance::cached(problem, *factory, cache.clone(), Arc::clone(gate))?,
         };
-        Ok(Lane::new(problem, instance, Arc::clone(gate), false, self.remembered))
+        let lane = Lane::new(problem, instance, Arc::clone(gate), false, self.remembered);
+        Ok(lane.sampled(self.sample.as_ref()))
     }
 
     /// The worker with this number.
@@ -80,7 +84,8 @@ impl<'p> Makings<'p> {
             None => Ok(Worker::Alone(number, Box::new(self.lane()?.witnessed(self.witness.as_ref())))),
             Some(rows) => {
                 let gate = Arc::clone(&self.gate);
-                let batch = Batch::new(self.problem, self.factory, gate, number, rows.get())?;
+                let batch = Batch::new(self.problem, self.factory, gate, number, rows.get())?
+                    .sampled(self.sample.clone());
                 Ok(Worker::Batch(Box::new(batch)))
             }
         }

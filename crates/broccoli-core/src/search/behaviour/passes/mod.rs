@@ -5,7 +5,6 @@ mod stages;
 
 use std::thread::Scope;
 
-use self::stages::is_in_parts;
 pub(super) use self::stages::{FIRST_CUT, Stage, next_cut};
 use super::Options;
 use super::bounds::Store;
@@ -13,6 +12,7 @@ use super::crew::{Crew, Found, Key, Part, elsewhere};
 use super::frontier::{Agenda, Frontier};
 use super::lane::Counts;
 use super::realise::{Labelled, first_tree};
+use super::sample;
 use super::saved::{Saved, SavedPart};
 use super::scout::Scout;
 use super::transitions::Transitions;
@@ -79,7 +79,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let cache = options.cache.clone();
         let witness = options.witness.clone();
         let remembered = most_remembered(options.memory, options.threads);
-        let makings = Makings { problem, factory, gate: progress.gate(), cache, witness, remembered };
+        let sample = saved.as_ref().map(|saved| saved.sample.clone()).unwrap_or_default();
+        let sample = progress.has_keeper().then(|| sample::Shared::new(sample));
+        let makings = Makings { problem, factory, gate: progress.gate(), cache, witness, remembered, sample };
         let crew = makings.crew(options.threads, options.threads_after, progress.gap());
         let left = saved.as_ref().and_then(|saved| saved.checked(problem));
         if let Some(best) = saved.as_ref().and_then(|saved| saved.best.clone()) {
@@ -91,13 +93,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
         let mut worker = makings.worker::<S>(0)?;
         let ended = std::thread::scope(|scope| {
             let _dismissal = Dismissal(&crew);
-            let has_several = problem.initial_states().len() > 1;
-            let first = match problem.objective() {
-                Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
-                _ => Stage::Survive { nodes: 0, only_first: is_in_parts(problem) },
-            };
-            // What is cut by an incumbent changes the order of leaves, unless only the length of one trace counts.
-            let is_ordered = !has_several && problem.objective().is_plain() && !options.any_optimal;
             let saved = saved.as_ref();
             let mut passes = Passes::<S> {
                 problem,
@@ -109,9 +104,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                 has_threads: false,
                 scout: None,
                 scouted: Counts::default(),
-                stage: saved.map_or(first, |saved| saved.stage),
+                stage: saved.map_or(Stage::first(problem), |saved| saved.stage),
                 waiting: None,
-                is_ordered: saved.map_or(is_ordered, |saved| saved.is_ordered),
+                is_ordered: saved
+                    .map_or_else(|| is_ordered(problem, options.any_optimal), |saved| saved.is_ordered),
                 version: crew.version(),
                 relief: None,
                 transitions_before: saved.map(|saved| saved.transitions.clone()).unwrap_or_default(),
@@ -228,6 +224,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             return;
         }
         let left = self.crew.left();
+        let queries = self.progress.queries();
         let mut best = self.crew.best().clone();
         if let Some(best) = &mut best
             && best.key != elsewhere()
@@ -253,6 +250,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
             parts: parts.chain(waiting).collect(),
             best,
             transitions,
+            sample: self.makings.sample.as_ref().map(|sample| sample.bounded(queries)).unwrap_or_default(),
         };
         self.progress.keep_checkpoint(saved);
     }
@@ -364,6 +362,12 @@ impl Drop for Dismissal<'_> {
     }
 }
 
+/// Whether the walk of a search that begins finds the canonical solution itself. If more counts than the length of one
+/// trace, what the incumbent cuts changes the order of the leaves.
+pub(super) fn is_ordered(problem: &Problem, is_any_optimal: bool) -> bool {
+    problem.initial_states().len() == 1 && problem.objective().is_plain() && !is_any_optimal
+}
+
 /// How many queries any search must make from one initial state, if that is known.
 fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitions) -> Option<u64> {
     let horizon = objective.horizon();
@@ -386,7 +390,7 @@ fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitio
 }
 
 /// The smallest tree that realises a behaviour, of the size that the version space has found.
-fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
+pub(super) fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
     let labels: Vec<&Labelled> = behaviour.iter().collect();
     let tree = first_tree(problem, &labels, problem.limits().depth(), u64::from(size));
     debug_assert_eq!(tree.size(), u64::from(size));

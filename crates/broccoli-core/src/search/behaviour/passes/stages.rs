@@ -35,6 +35,24 @@ pub(in super::super) enum Stage {
 }
 
 impl Stage {
+    /// The beginning of a search.
+    pub(in super::super) fn first(problem: &Problem) -> Self {
+        match problem.objective() {
+            Objective::Reach { .. } => Stage::Reach { cut: FIRST_CUT },
+            _ => Stage::Survive { nodes: 0, only_first: is_in_parts(problem) },
+        }
+    }
+
+    /// Whether a search for this can come to it.
+    pub(in super::super) fn is_of(self, objective: Objective) -> bool {
+        let is_reach = matches!(objective, Objective::Reach { .. });
+        match self {
+            Stage::Reach { .. } => is_reach,
+            Stage::Survive { .. } | Stage::Ahead { .. } => !is_reach,
+            Stage::Canonical { .. } => true,
+        }
+    }
+
     /// The beginning of the canonical pass.
     pub(in super::super) fn canonical(objective: Objective) -> Self {
         let round = match objective {
@@ -221,7 +239,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Passes<'s, 'e, 'p, 'o, S> {
                     return self.canonical();
                 }
                 if is_plain {
-                    self.progress.bound(cut + 1);
+                    self.progress.bound(cut.saturating_add(1));
                 }
                 // The last round, if there are too many leaves or the scout's solution is near.
                 let is_near = best.is_some_and(|(value, _)| !is_plain || value <= cut.saturating_mul(6) / 5);

@@ -370,6 +370,15 @@ impl<S: Store> Walk<S> {
         (0..self.labels.len()).filter_map(labelled).collect()
     }
 
+    /// All labelled cells of the present behaviour.
+    pub(super) fn all_labels(&self) -> Vec<Labelled> {
+        let labelled = |index| Labelled {
+            cell: self.labels.cell(index).to_vec(),
+            label: self.labels.given(index).label,
+        };
+        (0..self.labels.len()).map(labelled).collect()
+    }
+
     /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
     /// single trace.
     pub(super) fn steps_beyond(&self, size: Cost) -> u64 {
