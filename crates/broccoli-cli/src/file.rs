@@ -1,7 +1,7 @@
 //! A file with a tree or a result: what it holds, and complaints that name it.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use broccoli_core::problem::Problem;
@@ -9,6 +9,7 @@ use broccoli_core::tree::{Tree, TreeJson};
 use broccoli_export::json::ResultJson;
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
+use broccoli_problem::bytes::{LONGEST_RESULT, read_at_most};
 
 use crate::complaint::Complaint;
 
@@ -22,13 +23,12 @@ pub struct TreeFile<'a> {
 impl TreeFile<'_> {
     /// Reads it; `-` is standard input.
     pub fn saved(&self) -> Result<Saved, Complaint> {
-        let mut bytes = Vec::new();
         let read = if self.path == Path::new("-") {
-            io::stdin().lock().read_to_end(&mut bytes)
+            read_at_most(io::stdin().lock(), LONGEST_RESULT)
         } else {
-            File::open(self.path).and_then(|mut file| file.read_to_end(&mut bytes))
+            File::open(self.path).and_then(|file| read_at_most(file, LONGEST_RESULT))
         };
-        read.map_err(|error| self.complaint(format!("it cannot be read: {error}")))?;
+        let bytes = read.map_err(|error| self.complaint(format!("it cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| self.complaint("it is not UTF-8 text"))?;
         Saved::read(&text).map_err(|error| {
             self.complaint(error)

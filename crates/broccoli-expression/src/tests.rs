@@ -78,6 +78,55 @@ fn nesting_ends_somewhere() {
     }
 }
 
+/// What is accepted can be worked on with little of a stack, however it is made of as many parts as there may be;
+/// what has more is refused, and quickly.
+#[test]
+fn size_ends_somewhere() {
+    let sums = |count: usize, sign: &str| vec!["x"; count].join(sign);
+    let accepted = [
+        sums(1_000, "+"),
+        sums(1_000, "*"),
+        sums(1_000, "/"),
+        sums(200, ") + max(1, y)*(-(").replacen(')', "", 1),
+        format!("{}x{}", "(".repeat(64), ")".repeat(64)),
+        format!("{}{}", "-".repeat(64), sums(900, "-")),
+    ];
+    let refused = [sums(1_001, "+"), sums(60_000, " + "), "(".repeat(1 << 20), sums(1 << 20, ",")];
+    let work = move || {
+        for text in accepted {
+            let Ok(expression) = Expression::parse(&text, &NAMES) else { continue };
+            let copy = expression.clone();
+            assert_eq!(expression.value(&[1.0, 2.0, 3.0]).to_bits(), copy.value(&[1.0, 2.0, 3.0]).to_bits());
+            assert!(expression == copy && !format!("{copy:?}").is_empty() && copy.inputs().contains(&0));
+            let normal = copy.normal(&NAMES);
+            assert_eq!(
+                Expression::parse(&normal, &NAMES).map(|again| again.root),
+                Ok(expression.root),
+                "{normal}"
+            );
+        }
+        for text in refused {
+            let error = Expression::parse(&text, &NAMES).unwrap_err();
+            assert!(error.message.contains("at most 2000 numbers, names and signs"), "{}", error.message);
+            assert!(Condition::check_syntax(&text).is_err());
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn long_names_and_many_of_them_take_no_time() {
+    let names: Vec<String> = (0..60_000).map(|i| format!("name {i}")).collect();
+    let text = (0..900).map(|i| format!("`name {i}`")).collect::<Vec<_>>().join(" + ");
+    assert!(Expression::parse(&text, &names).is_ok());
+    let error = Expression::parse(&"y".repeat(1 << 20), &names).unwrap_err();
+    assert!(
+        error.message.ends_with("name 99 and 59900 more"),
+        "{}",
+        &error.message[error.message.len() - 99..]
+    );
+}
+
 proptest! {
     #[test]
     fn no_text_panics(text in "[-xyz0-9.()<>=!+*/^, eandortpsic`|é]{0,30}") {
@@ -169,7 +218,7 @@ fn nodes() -> impl Strategy<Value = Node> {
 proptest! {
     #[test]
     fn what_is_written_is_read_back(root in nodes()) {
-        let expression = Expression { text: String::new(), root };
+        let expression = Expression { text: "".into(), root: root.into() };
         let text = expression.normal(&NAMES);
         let again = Expression::parse(&text, &NAMES).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
         prop_assert_eq!(&again.root, &expression.root, "{}", text);

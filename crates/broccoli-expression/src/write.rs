@@ -96,7 +96,17 @@ fn written(node: &Node, language: &dyn Language) -> String {
             language.call(*function, &arguments)
         }
         Node::Binary(operator, a, b) => {
-            let (a, b) = (operand(a, language), operand(b, language));
+            // Sums and products are read from left to right everywhere, and long ones would have more parentheses
+            // than a compiler takes.
+            let goes_on = match (operator, &**a) {
+                (Operator::Plus | Operator::Minus, Node::Binary(Operator::Plus | Operator::Minus, ..)) => {
+                    true
+                }
+                (Operator::Times, Node::Binary(Operator::Times, ..)) => true,
+                _ => false,
+            };
+            let a = if goes_on { written(a, language) } else { operand(a, language) };
+            let b = operand(b, language);
             match operator {
                 Operator::Plus => format!("{a} + {b}"),
                 Operator::Minus => format!("{a} - {b}"),

@@ -17,6 +17,7 @@
 //! [`ProblemFile::read`] checks a file without running anything, [`ProblemFile::open`] starts the system
 //! that it names. What is wrong is a [`Diagnosis`], which knows the line and column.
 
+pub mod bytes;
 mod diagnosis;
 mod featured;
 mod file;

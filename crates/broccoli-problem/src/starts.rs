@@ -1,16 +1,20 @@
 //! The section [initial]: states in the file, in a CSV file beside it, or sampled.
 
+use std::fs::File;
 use std::path::Path;
 
 use broccoli_core::problem::InitialState;
 use broccoli_environments::MAX_SEED;
 
+use crate::bytes::{LONGEST_STATES, read_at_most};
 use crate::diagnosis::Flaw;
 use crate::file::Placed;
 use crate::reader::{Read, Section};
 
 /// The most initial states of one problem.
-const MOST_STATES: usize = 1_000_000;
+pub(crate) const MOST_STATES: usize = 1_000_000;
+/// The most values of all of them together, where there can be more than the file has room for.
+pub(crate) const MOST_VALUES: usize = 16_000_000;
 
 /// Where runs start.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,10 +85,19 @@ pub(crate) fn read_ranges(section: &Section<'_>) -> Read<Option<Placed<Ranges>>>
 
 /// Reads initial states from a CSV file; a first line without numbers is a heading.
 fn csv(path: &Path) -> Result<Vec<InitialState>, String> {
-    let reader =
-        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).comment(Some(b'#')).from_path(path);
+    let bytes = File::open(path).and_then(|file| read_at_most(file, LONGEST_STATES));
+    states_of(&bytes.map_err(|error| error.to_string())?)
+}
+
+/// The initial states in the text of a CSV file.
+fn states_of(bytes: &[u8]) -> Result<Vec<InitialState>, String> {
+    let reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(bytes);
     let mut states = Vec::new();
-    for (index, record) in reader.map_err(|error| error.to_string())?.into_records().enumerate() {
+    for (index, record) in reader.into_records().enumerate() {
         let record = record.map_err(|error| error.to_string())?;
         let numbers: Result<Vec<f64>, &str> = record
             .iter()

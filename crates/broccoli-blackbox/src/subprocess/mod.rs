@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory};
+use broccoli_core::shown::shown;
 
 pub use self::message::{Format, Replies};
 
@@ -349,9 +350,7 @@ fn complete(what: String, pipes: &mut Pipes) -> String {
 /// The start and the end of what may be long, or no text at all.
 fn excerpt(bytes: &[u8]) -> String {
     const ENDS: usize = 200;
-    let visible = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
-    let text =
-        |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().chars().map(visible).collect::<String>();
+    let text = |bytes: &[u8]| shown(String::from_utf8_lossy(bytes).trim_end()).into_owned();
     if bytes.len() <= 2 * ENDS {
         return text(bytes);
     }
