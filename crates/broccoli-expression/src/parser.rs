@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{ExpressionError, Function, Node, Operator};
 use crate::nearest::hint;
 
-/// How deep parentheses may be nested.
+/// How deep parentheses may be nested, in the text and in what is written from it.
 const DEEPEST: usize = 64;
 /// The most tokens. A sum of so many terms is as deep as it is long, and all that is done with an expression is
 /// recursive.
@@ -43,6 +43,10 @@ impl<'t, 'n> Parser<'t, 'n> {
         let root = self.condition()?;
         self.expect_kind(&root, condition, 0)?;
         match self.peek() {
+            Token::End if root.levels() > DEEPEST => {
+                let message = format!("its operations are nested more than {DEEPEST} levels deep");
+                Err(ExpressionError { message, place: self.whole_place() })
+            }
             Token::End => Ok(root),
             Token::Sign(sign @ ("<" | "<=" | ">" | ">=" | "==" | "!=")) => {
                 let sign = *sign;
@@ -50,6 +54,10 @@ impl<'t, 'n> Parser<'t, 'n> {
             }
             _ => self.error("an operator such as `and`, `or`, `<` or `+` is missing before this"),
         }
+    }
+
+    fn whole_place(&self) -> Range<usize> {
+        self.tokens[0].1.start..self.tokens[self.tokens.len() - 1].1.start
     }
 
     fn peek(&self) -> &Token<'t> {

@@ -33,6 +33,7 @@ pub use diagnosis::Diagnosis;
 pub use file::{ProblemFile, SearchOptions, SystemSource};
 pub use objective::{Lack, ObjectiveChoice, ObjectiveKind};
 pub use starter::{Kind, starter};
+pub use starts::initial_states;
 pub use target::{FeatureError, Target, TargetDimension};
 
 /// The JSON Schema of problem files, for editors and other programs.

@@ -83,14 +83,26 @@ pub(crate) fn read_ranges(section: &Section<'_>) -> Read<Option<Placed<Ranges>>>
     Ok(Some(Placed { value: pairs.collect::<Read<_>>()?, place: item.place() }))
 }
 
-/// Reads initial states from a CSV file; a first line without numbers is a heading.
+/// Reads initial states from a CSV file.
 fn csv(path: &Path) -> Result<Vec<InitialState>, String> {
     let bytes = File::open(path).and_then(|file| read_at_most(file, LONGEST_STATES));
-    states_of(&bytes.map_err(|error| error.to_string())?)
+    initial_states(&bytes.map_err(|error| error.to_string())?)
 }
 
-/// The initial states in the text of a CSV file.
-fn states_of(bytes: &[u8]) -> Result<Vec<InitialState>, String> {
+/// The initial states in a CSV file: one per line, numbers separated by commas. A first line without numbers is a
+/// heading.
+///
+/// ```
+/// use broccoli_problem::initial_states;
+/// assert_eq!(initial_states(b"x, v\n-0.5, 0\n# three\n0.1, 2\n")?[1].values(), [0.1, 2.0]);
+/// assert_eq!(initial_states(b"1\n2, two\n").unwrap_err(), "CSV error: record 1 (line: 2, byte: 2): found record \
+///     with 2 fields, but the previous record has 1 fields");
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// What is wrong, and in which line.
+pub fn initial_states(bytes: &[u8]) -> Result<Vec<InitialState>, String> {
     let reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)

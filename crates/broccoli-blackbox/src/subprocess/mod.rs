@@ -330,6 +330,27 @@ impl System for Process {
     }
 }
 
+/// Reads bytes as every kind of message, in every format, and tells how many take them: for tests, to which the
+/// messages are otherwise closed.
+#[doc(hidden)]
+pub fn read_as_everything(bytes: &[u8]) -> usize {
+    let formats = [Format::Json, Format::Binary];
+    let mut taken = usize::from(json::read_hello(bytes, &formats).is_ok());
+    for format in formats {
+        // Where a message ends, found in two parts.
+        let ends = [0, bytes.len() / 2].map(|scanned| format.end(bytes, scanned));
+        debug_assert!(ends.iter().flatten().flatten().all(|&end| end <= bytes.len()));
+        for count in [1, 3] {
+            let mut replies = Replies::new(2, 1, true, true);
+            replies.expect(count);
+            taken += usize::from(format.read_replies(bytes, &mut replies).is_ok());
+        }
+        taken += usize::from(format.read_snapshot(bytes, &mut Vec::new()).is_ok());
+        taken += usize::from(format.read_restored(bytes).is_ok());
+    }
+    taken
+}
+
 fn explain(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Reported(error) => format!("it reports an error: {error}"),
