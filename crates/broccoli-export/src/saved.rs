@@ -79,6 +79,7 @@ impl Saved {
         let (is_result, version) = match serde_json::from_str(text).map_err(syntax)? {
             Kind::Object { is_result, version } => (is_result, version),
             Kind::Whole(_) => return Err(SavedError::NotAnObject("a number")),
+            Kind::Text(_) => return Err(SavedError::NotAnObject("a string")),
             Kind::Other(what) => return Err(SavedError::NotAnObject(what)),
         };
         // Read again from the text, now that it is known what for.
@@ -102,6 +103,8 @@ enum Kind {
     Object { is_result: bool, version: Option<Box<Kind>> },
     /// A whole number of at least 0.
     Whole(u64),
+    /// Text, or its beginning.
+    Text(String),
     /// Something else.
     Other(&'static str),
 }
@@ -111,6 +114,7 @@ impl fmt::Display for Kind {
         match self {
             Kind::Object { .. } => write!(f, "an object"),
             Kind::Whole(number) => write!(f, "{number}"),
+            Kind::Text(text) => write!(f, "{text:?}"),
             Kind::Other(what) => write!(f, "{what}"),
         }
     }
@@ -151,8 +155,8 @@ impl<'de> Visitor<'de> for Look {
         Ok(Kind::Other("a number"))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Kind, E> {
-        Ok(Kind::Other("a string"))
+    fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
+        Ok(Kind::Text(text.chars().take(20).collect()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Kind, A::Error> {

@@ -8,7 +8,8 @@ pub struct Dice(u64);
 impl Dice {
     /// The dice of one case.
     pub fn new(seed: u64, reader: &str, case: u64) -> Self {
-        let name = reader.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let name =
+            reader.bytes().fold(seed, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
         Dice(name.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
@@ -53,7 +54,9 @@ pub fn bytes(dice: &mut Dice, from: &[u8], words: &[&str]) -> Vec<u8> {
         let end = (at + 1 + dice.below(9)).min(bytes.len());
         match dice.below(8) {
             0 if at < bytes.len() => bytes[at] ^= 1 << dice.below(8),
-            1 if at < bytes.len() => bytes[at] = *dice.pick(&[0, 1, 0x7f, 0x80, 0xff, 0xfe, b'"', b'\n', b'-']),
+            1 if at < bytes.len() => {
+                bytes[at] = *dice.pick(&[0, 1, 0x7f, 0x80, 0xff, 0xfe, b'"', b'\n', b'-'])
+            }
             2 if at < bytes.len() => drop(bytes.drain(at..end)),
             3 => bytes.truncate(at),
             4 => {
@@ -190,7 +193,19 @@ fn hostile(dice: &mut Dice) -> Value {
 /// Text that no reader asked for.
 pub fn hostile_text(dice: &mut Dice) -> String {
     const TEXTS: [&str; 14] = [
-        "", " ", "x", "\u{1b}[2J", "a\nVerified.", "\u{202e}", "\0", "-", "return", "{{title}}", "</script>", "`", "é",
+        "",
+        " ",
+        "x",
+        "\u{1b}[2J",
+        "a\nVerified.",
+        "\u{202e}",
+        "\0",
+        "-",
+        "return",
+        "{{title}}",
+        "</script>",
+        "`",
+        "é",
         "1e999",
     ];
     let text = *dice.pick(&TEXTS);
