@@ -7,11 +7,15 @@ use std::path::Path;
 use broccoli_core::problem::Problem;
 use broccoli_core::tree::{Tree, TreeJson};
 use broccoli_export::json::ResultJson;
+use broccoli_export::number::{counted, grouped};
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
 use broccoli_problem::bytes::{LONGEST_RESULT, read_at_most};
 
 use crate::complaint::Complaint;
+
+/// The most steps that a tree makes because a file says so.
+const MOST_STEPS: u64 = 10_000_000_000;
 
 /// A file, with the option or argument that named it.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +101,18 @@ impl TreeFile<'_> {
                 Err(self.complaint(format!("its initial state {state} has {count} values, not {expected}")))
             }
         }
+    }
+
+    /// Refuses runs that could go on for ever only because the file says so.
+    pub fn check_length(&self, problem: &Problem) -> Result<(), Complaint> {
+        let (states, horizon) = (problem.initial_states().len() as u64, problem.objective().horizon());
+        if states.saturating_mul(horizon) <= MOST_STEPS {
+            return Ok(());
+        }
+        let (states, horizon) = (counted(states, "initial state"), grouped(horizon));
+        let what = format!("its runs could take too long: {states}, with a horizon of {horizon} steps");
+        let help = format!("for more than {} steps in all, say --horizon K", grouped(MOST_STEPS));
+        Err(self.complaint(what).help(help))
     }
 
     /// A complaint about the file.

@@ -3,7 +3,6 @@
 use broccoli_core::problem::{Over, Problem, Value};
 use broccoli_core::tree::Tree;
 use broccoli_export::json::{ResultJson, SystemJson};
-use broccoli_export::number::{counted, grouped};
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
 
@@ -13,9 +12,6 @@ use crate::file::TreeFile;
 use crate::problem::{choose_actions, choose_noise};
 use crate::screen::note;
 use crate::target::{adopt, described};
-
-/// The most steps that are made because a file says so.
-const MOST_STEPS: u64 = 10_000_000_000;
 
 /// What is to be run.
 pub struct Task {
@@ -85,14 +81,8 @@ impl Simulate {
             result.problem.horizon = horizon;
         }
         let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
-        let (states, horizon) = (problem.initial_states().len() as u64, problem.objective().horizon());
-        if self.horizon.is_none() && states.saturating_mul(horizon) > MOST_STEPS {
-            let (states, horizon) = (counted(states, "initial state"), grouped(horizon));
-            return Err(file
-                .complaint(format!(
-                    "its runs could take too long: {states}, with a horizon of {horizon} steps"
-                ))
-                .help(format!("for more than {} steps in all, say --horizon K", grouped(MOST_STEPS))));
+        if self.horizon.is_none() {
+            file.check_length(&problem)?;
         }
         file.check_against(&problem, target)?;
         Ok(Task { tree: file.checked(&tree, &problem)?, problem, claim })
