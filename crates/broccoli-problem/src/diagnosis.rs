@@ -86,7 +86,7 @@ impl Diagnosis {
         let (text, place) = drawable(text, place);
         let label = shown(&flaw.label).into_owned();
         let span = LabeledSpan::new_with_span(Some(label), SourceSpan::from(place));
-        let source = NamedSource::new(&shown(&path.display().to_string()), text);
+        let source = NamedSource::new(shown(&path.display().to_string()), text);
         Diagnosis {
             message: shown(&flaw.message).into_owned(),
             help: flaw.help.map(|help| shown(&help).into_owned()),
