@@ -80,8 +80,12 @@ impl Complaint {
 /// Reports what the parser of the arguments has to say: an error, or the help or version asked for.
 pub fn usage(error: &clap::Error) -> ExitCode {
     let plain = error.render().to_string();
-    let is_odd = error.use_stderr() && shown_lines(&plain) != plain;
-    let printed = if is_odd { Ok(write_above(shown_lines(&plain).trim_end())) } else { error.print() };
+    let printed = if error.use_stderr() && shown_lines(&plain) != plain {
+        write_above(shown_lines(&plain).trim_end());
+        Ok(())
+    } else {
+        error.print()
+    };
     match printed {
         Err(failure) if !error.use_stderr() && failure.kind() != io::ErrorKind::BrokenPipe => {
             note(format_args!("error: cannot write to standard output: {failure}"));
