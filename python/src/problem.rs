@@ -257,5 +257,5 @@ pub fn chosen(name: &str, actions: &[impl AsRef<str>]) -> PyResult<Variant> {
 
 /// A `ValueError`.
 pub fn wrong(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    PyValueError::new_err(broccoli_core::shown::shown_lines(&error.to_string()).into_owned())
 }

@@ -197,7 +197,7 @@ pub fn options() -> impl Strategy<Value = Options> {
         6 => Just(Answer::Best),
         1 => Just(Answer::Front),
         1 => Just(Answer::All),
-        1 => (1..4usize).prop_map(Answer::InParts),
+        2 => (1..4usize).prop_map(Answer::InParts),
     ];
     let price =
         prop_oneof![2 => Just(0.0), 3 => (1..=3u8).prop_map(f64::from), 1 => Just(0.1), 1 => Just(1e17)];

@@ -23,5 +23,7 @@ mod watched;
 pub use check::check;
 pub use description::{ComesBack, Description};
 pub use plugin::{Plugin, PluginError};
+#[doc(hidden)]
+pub use subprocess::read_as_everything;
 pub use subprocess::{Format, Process, Program, Replies, StartError, Subprocess};
 pub use watched::Watch;

@@ -2,6 +2,7 @@
 
 use broccoli_blackbox::check::{Broken, Effort, Promise, Report, check};
 use broccoli_core::problem::{ComeBack, Problem};
+use broccoli_core::shown::shown;
 use broccoli_export::number::{counted, grouped, list};
 use broccoli_problem::ProblemFile;
 use clap::Args;
@@ -90,9 +91,9 @@ fn object<'a>(name: &'a str, problem: &'a Problem, checked: &'a Result<Report, B
 }
 
 fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> String {
-    let dimensions = problem.dimensions().iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
-    let actions = problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
-    let mut text = format!("{name}\n  observes  {dimensions}\n  actions   {actions}\n\n");
+    let dimensions = problem.dimensions().iter().map(|d| shown(&d.name)).collect::<Vec<_>>().join(", ");
+    let actions = problem.actions().iter().map(|a| shown(&a.name)).collect::<Vec<_>>().join(", ");
+    let mut text = format!("{}\n  observes  {dimensions}\n  actions   {actions}\n\n", shown(name));
     let first_broken = checked.as_ref().err().map(|broken| broken.promise);
     for promise in Promise::ALL {
         // The check ends at the first broken promise, and nothing more is known of the others.
@@ -116,14 +117,15 @@ fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> Stri
             }
             text += &format!("returns   {}\n", words(report.come_back));
             for note in &report.notes {
-                text += &format!("note      {note}\n");
+                text += &format!("note      {}\n", shown(note));
             }
         }
         Err(broken) => {
-            text += &format!("\nWhat was seen: {}\n", broken.what);
+            text += &format!("\nWhat was seen: {}\n", shown(&broken.what));
             let state = &problem.initial_states()[broken.initial];
             text += &format!("From initial state {} ({})", broken.initial, list(state.values()));
             let names = names(problem, &broken.actions);
+            let names: Vec<_> = names.into_iter().map(shown).collect();
             text += &match names.len() {
                 0 => " at reset.\n".to_owned(),
                 count => {

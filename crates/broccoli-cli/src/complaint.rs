@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use broccoli_core::shown::{shown, shown_lines};
 use broccoli_problem::Diagnosis;
 use clap::error::ErrorKind;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
-use crate::screen::note;
+use crate::screen::{note, write_above};
 
 /// The exit code for bad usage and bad input.
 pub const BAD_INPUT: u8 = 2;
@@ -27,12 +28,17 @@ pub struct Complaint {
 impl Complaint {
     /// Something about what the user gave: an option, or the contents of a file.
     pub fn input(message: impl Into<String>) -> Self {
-        Complaint { code: BAD_INPUT, message: message.into(), help: None, is_drawn: false }
+        Complaint::new(BAD_INPUT, message.into())
     }
 
     /// Anything else: the system failed, the disk is full.
     pub fn other(message: impl Into<String>) -> Self {
-        Complaint { code: OTHER, message: message.into(), help: None, is_drawn: false }
+        Complaint::new(OTHER, message.into())
+    }
+
+    /// Messages quote files and programs: whatever is in them, they are one line.
+    fn new(code: u8, message: String) -> Self {
+        Complaint { code, message: shown(&message).into_owned(), help: None, is_drawn: false }
     }
 
     /// Something about a problem file, with the lines that are meant if there are some.
@@ -50,14 +56,14 @@ impl Complaint {
 
     /// Adds a line that says what to do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shown(&help.into()).into_owned());
         self
     }
 
     /// Writes the message to standard error, in the colours of the messages about usage.
     pub fn report(&self, command: &clap::Command) -> ExitCode {
         if self.is_drawn {
-            note(format_args!("{}", self.message.trim_end()));
+            write_above(self.message.trim_end());
             return ExitCode::from(self.code);
         }
         let mut text = format!("{}\n", self.message);
@@ -73,7 +79,14 @@ impl Complaint {
 
 /// Reports what the parser of the arguments has to say: an error, or the help or version asked for.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    match error.print() {
+    let plain = error.render().to_string();
+    let printed = if error.use_stderr() && shown_lines(&plain) != plain {
+        write_above(shown_lines(&plain).trim_end());
+        Ok(())
+    } else {
+        error.print()
+    };
+    match printed {
         Err(failure) if !error.use_stderr() && failure.kind() != io::ErrorKind::BrokenPipe => {
             note(format_args!("error: cannot write to standard output: {failure}"));
             ExitCode::from(OTHER)

@@ -1,16 +1,21 @@
 //! A file with a tree or a result: what it holds, and complaints that name it.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use broccoli_core::problem::Problem;
 use broccoli_core::tree::{Tree, TreeJson};
 use broccoli_export::json::ResultJson;
+use broccoli_export::number::{counted, grouped};
 use broccoli_export::saved::Saved;
 use broccoli_problem::Target;
+use broccoli_problem::bytes::{LONGEST_RESULT, read_at_most};
 
 use crate::complaint::Complaint;
+
+/// The most steps that a tree makes because a file says so.
+const MOST_STEPS: u64 = 10_000_000_000;
 
 /// A file, with the option or argument that named it.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +27,12 @@ pub struct TreeFile<'a> {
 impl TreeFile<'_> {
     /// Reads it; `-` is standard input.
     pub fn saved(&self) -> Result<Saved, Complaint> {
-        let mut bytes = Vec::new();
         let read = if self.path == Path::new("-") {
-            io::stdin().lock().read_to_end(&mut bytes)
+            read_at_most(io::stdin().lock(), LONGEST_RESULT)
         } else {
-            File::open(self.path).and_then(|mut file| file.read_to_end(&mut bytes))
+            File::open(self.path).and_then(|file| read_at_most(file, LONGEST_RESULT))
         };
-        read.map_err(|error| self.complaint(format!("it cannot be read: {error}")))?;
+        let bytes = read.map_err(|error| self.complaint(format!("it cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| self.complaint("it is not UTF-8 text"))?;
         Saved::read(&text).map_err(|error| {
             self.complaint(error)
@@ -97,6 +101,18 @@ impl TreeFile<'_> {
                 Err(self.complaint(format!("its initial state {state} has {count} values, not {expected}")))
             }
         }
+    }
+
+    /// Refuses runs that could go on for ever only because the file says so.
+    pub fn check_length(&self, problem: &Problem) -> Result<(), Complaint> {
+        let (states, horizon) = (problem.initial_states().len() as u64, problem.objective().horizon());
+        if states.saturating_mul(horizon) <= MOST_STEPS {
+            return Ok(());
+        }
+        let (states, horizon) = (counted(states, "initial state"), grouped(horizon));
+        let what = format!("its runs could take too long: {states}, with a horizon of {horizon} steps");
+        let help = format!("for more than {} steps in all, say --horizon K", grouped(MOST_STEPS));
+        Err(self.complaint(what).help(help))
     }
 
     /// A complaint about the file.

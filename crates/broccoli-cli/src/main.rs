@@ -41,6 +41,7 @@ mod whole;
 
 use std::process::ExitCode;
 
+use broccoli_core::shown::{is_control, shown};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::complaint::Complaint;
@@ -97,7 +98,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return complaint::usage(&error),
+        Err(error) => return complaint::usage(&about_safe_words(error)),
     };
     let done = match &arguments.command {
         Command::Solve(solve) => solve.run(),
@@ -118,6 +119,16 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(complaint) => complaint.report(&Arguments::command()),
     }
+}
+
+/// The same error, if it quotes words that would control a terminal, about words that do not: one may be the name of
+/// a file that somebody else has chosen.
+fn about_safe_words(error: clap::Error) -> clap::Error {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if !words.iter().any(|word| word.contains(is_control)) {
+        return error;
+    }
+    Arguments::try_parse_from(words.iter().map(|word| shown(word).into_owned())).err().unwrap_or(error)
 }
 
 /// What a command returns: its exit code, or a reason why it could not do its work.

@@ -4,15 +4,18 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use broccoli_core::shown::shown_lines;
+use broccoli_export::json::harmless;
 use serde::Serialize;
 
 use crate::complaint::Complaint;
 use crate::whole;
 
-/// Writes text to standard output.
+/// Writes text to standard output. Names in it are safe to show already; should one be forgotten, at least
+/// nothing but line ends controls the terminal.
 pub fn print(text: &str) -> Result<(), Complaint> {
     let mut out = io::stdout().lock();
-    check("standard output", out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    check("standard output", out.write_all(shown_lines(text).as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Writes one JSON value and a line end to standard output.
@@ -23,7 +26,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Complaint> {
 fn json(value: &impl Serialize) -> Result<String, Complaint> {
     let text = serde_json::to_string(value)
         .map_err(|error| Complaint::other(format!("the result cannot be written as JSON: {error}")))?;
-    Ok(text + "\n")
+    Ok(harmless(text) + "\n")
 }
 
 /// Writes a file that `option` names, as a whole or not at all; `-` is standard output.

@@ -136,6 +136,9 @@ impl Prove {
         }
         let problem = self.problem.problem(&mut target)?;
         file.check_against(&problem, &target)?;
+        if matches!(saved, Saved::Result(result) if result.problem.horizon == problem.objective().horizon()) {
+            file.check_length(&problem)?;
+        }
         let system = described(system, &target);
         Ok((target, system, problem))
     }

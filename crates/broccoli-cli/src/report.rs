@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use broccoli_core::problem::{Problem, RunError};
 use broccoli_core::tree::Tree;
 use broccoli_export::json::{ProblemJson, ResultJson};
-use broccoli_export::number::counted;
+use broccoli_export::number::{counted, grouped};
 use broccoli_export::policy::{Policy, PolicyError};
 use broccoli_export::report::{Fresh, Observed, Report as Page};
 use broccoli_problem::Target;
@@ -23,10 +23,13 @@ use crate::target::{built_in, of_saved};
 /// Fresh initial states are sampled with this seed, which no default uses.
 pub const FRESH_SEED: u64 = 20_250_607;
 const FRESH_COUNT: usize = 1_000;
-/// The most steps of a run that is shown.
+/// The most steps of a run that is shown, and the most numbers in it.
 const MOST_STEPS: u64 = 1_000_000;
-/// The most steps spent on fresh initial states; with a long horizon there are fewer of them.
-const FRESH_STEPS: u64 = 20_000_000;
+const MOST_NUMBERS: u64 = 32_000_000;
+/// The most steps of all runs, and as many on fresh initial states; with a long horizon there are fewer of these.
+const ALL_STEPS: u64 = 20_000_000;
+/// What all of them may cost, where a step costs what [`step_cost`] says.
+const ALL_COST: u64 = 4_000_000_000;
 
 /// Make a report of a saved result: one HTML file that needs nothing else
 ///
@@ -151,18 +154,32 @@ fn check(problem: &Problem, target: &Target) -> Result<(), String> {
 fn run(page: &mut Page<'_>, policy: &Policy, target: &Target) -> Result<(), RunError> {
     let (problem, tree) = (&policy.problem, &policy.tree);
     let factory = &*target.factory;
-    if problem.objective().horizon() <= MOST_STEPS {
-        page.observed = Some(Observed::run(problem, factory, tree)?);
-        page.fresh = fresh(page.result, problem, target, tree)?;
+    let steps = (ALL_COST / step_cost(problem, tree)).clamp(1, ALL_STEPS);
+    let longest = MOST_STEPS.min(MOST_NUMBERS / problem.dimensions().len() as u64).clamp(1, steps);
+    if problem.objective().horizon() <= longest {
+        let observed = Observed::run(problem, factory, tree, steps)?;
+        let (ran, all) = (observed.trace_count as u64, problem.initial_states().len() as u64);
+        if ran < all {
+            page.note = Some(format!(
+                "Only the first {} of {} were run: a report makes {} at most. Nothing is said of fresh ones.",
+                grouped(ran),
+                counted(all, "initial state"),
+                counted(steps, "step"),
+            ));
+            page.observed = Some(Observed { value: page.result.value, ..observed });
+            return Ok(());
+        }
+        page.observed = Some(observed);
+        page.fresh = fresh(page.result, problem, target, tree, steps)?;
         return Ok(());
     }
-    let shorter = ProblemJson { horizon: MOST_STEPS, ..page.result.problem.clone() };
+    let shorter = ProblemJson { horizon: longest, ..page.result.problem.clone() };
     if let Ok(shorter) = shorter.to_problem() {
-        let observed = Observed::run(&shorter, factory, tree)?;
+        let observed = Observed::run(&shorter, factory, tree, steps)?;
         // What a part of a run is worth says nothing about the whole.
         page.observed = Some(Observed { value: page.result.value, ..observed });
     }
-    let steps = counted(MOST_STEPS, "step");
+    let steps = counted(longest, "step");
     page.note = Some(format!(
         "The horizon is longer than a report can be: runs are shown for {steps} at most, and nothing is said \
          of fresh initial states."
@@ -170,13 +187,22 @@ fn run(page: &mut Page<'_>, policy: &Policy, target: &Target) -> Result<(), RunE
     Ok(())
 }
 
+/// About what a step of a tree costs in a report, in small operations: its features, and its way through the tree,
+/// at every node of which the other way is tried, too.
+fn step_cost(problem: &Problem, tree: &Tree) -> u64 {
+    let expressions = problem.dimensions().iter().filter_map(|d| d.expression.as_ref());
+    let depth = u64::from(tree.depth()) + 1;
+    problem.dimensions().len() as u64 + expressions.map(|text| text.len() as u64).sum::<u64>() + depth * depth
+}
+
 fn fresh(
     result: &ResultJson,
     problem: &Problem,
     target: &Target,
     tree: &Tree,
+    steps: u64,
 ) -> Result<Option<Fresh>, RunError> {
-    let count = FRESH_COUNT.min((FRESH_STEPS / problem.objective().horizon()) as usize).max(10);
+    let count = FRESH_COUNT.min((steps / problem.objective().horizon()) as usize).max(10);
     let Some(states) = target.fresh(problem.initial_states(), count, FRESH_SEED) else { return Ok(None) };
     match (ProblemJson { initial_states: states, ..result.problem.clone() }).to_problem() {
         Ok(fresh) => Ok(Some(Fresh { seed: FRESH_SEED, runs: run_quietly(&fresh, &*target.factory, tree)? })),

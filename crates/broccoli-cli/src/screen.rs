@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use broccoli_core::shown::shown;
 use indicatif::MultiProgress;
 
 /// What is being redrawn, if anything is.
@@ -30,11 +31,16 @@ pub fn clear() {
     }
 }
 
-/// Writes a line to standard error, above those that are being redrawn; if that is gone there is nobody
-/// to tell.
+/// Writes a line to standard error, above those that are being redrawn. Nothing in it controls the terminal.
 pub fn note(line: std::fmt::Arguments<'_>) {
+    write_above(&shown(&line.to_string()));
+}
+
+/// The same of a drawing whose parts are safe to show, and which may have colours and lines of its own; if
+/// standard error is gone there is nobody to tell.
+pub fn write_above(text: &str) {
     let write = || {
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{text}");
     };
     match &*screen() {
         Some(screen) => screen.lines.suspend(write),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use broccoli_core::problem::{Over, Problem, RunError};
 use broccoli_core::search::Engine;
+use broccoli_core::shown::shown_lines;
 use broccoli_export::csv::TraceWriter;
 use broccoli_export::estimate::Estimate;
 use broccoli_export::json::ProblemJson;
@@ -25,7 +26,7 @@ use crate::complaint::Complaint;
 use crate::numbers::whole;
 use crate::output;
 use crate::report::FRESH_SEED;
-use crate::screen::note;
+use crate::screen::{note, write_above};
 use crate::starts::Starts;
 use crate::target::{described, resolve};
 
@@ -119,7 +120,7 @@ impl Simulate {
         if self.json {
             output::print_json(&simulation)?;
         } else if on_stdout {
-            let _ = io::stderr().write_all(simulation.text().as_bytes());
+            write_above(shown_lines(&simulation.text()).trim_end());
         } else {
             output::print(&simulation.text())?;
         }

@@ -109,8 +109,8 @@ pub fn adopted(mut target: Target, problem: &ProblemJson) -> Result<Target, Stri
 /// Makes the choices that a saved problem made, as far as the target leaves them open.
 pub fn adopt(target: &mut Target, problem: &ProblemJson) -> Result<(), String> {
     for dimension in &problem.dimensions {
-        let is_new = target.dimensions.iter().all(|d| d.name != dimension.name);
-        if let Some(expression) = dimension.expression.as_ref().filter(|_| is_new) {
+        let is_new = || target.dimensions.iter().all(|d| d.name != dimension.name);
+        if let Some(expression) = dimension.expression.as_ref().filter(|_| is_new()) {
             let added = target.add_feature(&dimension.name, expression);
             added.map_err(|error| format!("its feature {:?}: {error}", dimension.name))?;
         }

@@ -44,4 +44,5 @@
 
 pub mod problem;
 pub mod search;
+pub mod shown;
 pub mod tree;

@@ -21,12 +21,18 @@ pub enum ActionSpace {
     },
 }
 
+/// The most actions of a problem.
+const MOST_ACTIONS: usize = u16::MAX as usize;
+
 /// Why actions cannot be chosen.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ActionError {
     /// Fewer than two.
     #[error("a choice of actions needs at least two of them, not {0}")]
     TooFew(usize),
+    /// More than a problem can have.
+    #[error("{0} actions are too many: at most {MOST_ACTIONS} are allowed")]
+    TooMany(usize),
     /// The environment has no action with this name or value.
     #[error("{environment} has no action {word:?}; there are: {known}")]
     Unknown {
@@ -118,6 +124,9 @@ impl Variant {
     pub fn choose(environment: &'static Environment, words: &[impl AsRef<str>]) -> Result<Self, ActionError> {
         if words.len() < 2 {
             return Err(ActionError::TooFew(words.len()));
+        }
+        if words.len() > MOST_ACTIONS {
+            return Err(ActionError::TooMany(words.len()));
         }
         let mut actions: Vec<Action> = Vec::new();
         for word in words {

@@ -2,11 +2,13 @@
 //!
 //! The columns are `step`, one per dimension, and `action`; the last row of a trace has an empty
 //! action. Where several traces share a file, a first column `initial` counts them from 0. Numbers
-//! are written so that they come back bit for bit.
+//! are written so that they come back bit for bit. Control characters in names are written as their codes: the
+//! rows may go to a terminal.
 
 use std::io::{self, Write};
 
 use broccoli_core::problem::Problem;
+use broccoli_core::shown::shown;
 use broccoli_core::tree::Trace;
 
 /// Writes traces row by row, so that a trace never has to fit in memory.
@@ -23,7 +25,8 @@ impl<'p, W: Write> TraceWriter<'p, W> {
     /// When `out` cannot be written to.
     pub fn new(problem: &'p Problem, several: bool, out: W) -> io::Result<Self> {
         let mut writer = TraceWriter { writer: ::csv::Writer::from_writer(out), problem, several };
-        let names = problem.dimensions().iter().map(|d| d.name.as_str());
+        let names: Vec<_> = problem.dimensions().iter().map(|d| shown(&d.name)).collect();
+        let names = names.iter().map(|name| name.as_ref());
         let header = several.then_some("initial").into_iter().chain(["step"]).chain(names).chain(["action"]);
         writer.writer.write_record(header).map_err(plain)?;
         Ok(writer)
@@ -50,7 +53,7 @@ impl<'p, W: Write> TraceWriter<'p, W> {
             csv.write_field(format!("{value:?}")).map_err(plain)?;
         }
         let action = action.and_then(|action| self.problem.actions().get(action));
-        csv.write_field(action.map_or("", |action| &action.name)).map_err(plain)?;
+        csv.write_field(action.map_or("".into(), |action| shown(&action.name)).as_ref()).map_err(plain)?;
         csv.write_record(None::<&[u8]>).map_err(plain)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::code::{self, FixedError, Program};
 use crate::drawing::{self, PngError, Theme};
+use crate::json::harmless;
 use crate::policy::Policy;
 
 /// A form of a tree.
@@ -128,7 +129,9 @@ impl Format {
                     policy.about().iter().map(|line| crate::text::wrapped(line) + "\n\n").collect::<String>();
                 format!("{about}{}", policy.tree.drawing(&policy.problem))
             }
-            Format::Json => serde_json::to_string_pretty(&policy.tree.to_json(&policy.problem))? + "\n",
+            Format::Json => {
+                harmless(serde_json::to_string_pretty(&policy.tree.to_json(&policy.problem))?) + "\n"
+            }
             Format::Dot => drawing::dot(policy),
             Format::Svg => drawing::svg(policy, options.theme),
             Format::Png => return Ok(drawing::png(policy, options.theme)?),

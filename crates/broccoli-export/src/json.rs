@@ -7,6 +7,7 @@ use broccoli_core::problem::{
     Action, Aim, Dimension, InitialState, Objective, Over, Problem, ProblemError, Return, Value,
 };
 use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Statistics, Status};
+use broccoli_core::shown::{is_control, shown};
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,22 @@ use crate::stages::StageJson;
 
 /// The version of the format that is written and read here.
 pub const VERSION: u32 = 1;
+
+/// JSON text that can be shown on a terminal: characters beyond ASCII that would control it are written by their
+/// codes, as JSON itself asks for with those of ASCII. To a parser nothing changes.
+///
+/// ```
+/// assert_eq!(broccoli_export::json::harmless("[\"é\u{9b}\u{202e}\"]\n".into()), "[\"é\\u009b\\u202e\"]\n");
+/// ```
+pub fn harmless(json: String) -> String {
+    // Below these there are only the line ends and spaces of the text itself.
+    let is_wrong = |c: char| c >= '\u{7f}' && is_control(c);
+    if !json.contains(is_wrong) {
+        return json;
+    }
+    let escaped = |c: char| if is_wrong(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
+    json.chars().map(escaped).collect()
+}
 
 /// What is known at the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,15 +128,16 @@ pub enum SystemJson {
 }
 
 impl SystemJson {
-    /// A short name for messages.
+    /// A short name for messages, safe to show.
     pub fn name(&self) -> String {
-        match self {
+        let name = match self {
             SystemJson::Environment(name) => name.clone(),
             SystemJson::Noisy(noisy) => noisy.environment.clone(),
             SystemJson::Subprocess(subprocess) => subprocess.command.join(" "),
             SystemJson::Plugin(plugin) => plugin.path.clone(),
             SystemJson::Python(about) => about.clone(),
-        }
+        };
+        shown(&name).into_owned()
     }
 
     /// The name of a built-in environment and its noise.

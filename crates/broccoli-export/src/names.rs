@@ -3,6 +3,10 @@
 //! A dimension or an action may be called anything. Exports never trust that: a name becomes an
 //! identifier, text in a comment or a string only through here (or through the escaping of its own format).
 
+use std::collections::BTreeSet;
+
+use broccoli_core::shown::is_control;
+
 /// A part of an identifier: lower-case letters, digits and single underscores, at most 24 of them.
 ///
 /// Exports put `x_` before it, so that no keyword of any language can come out.
@@ -28,16 +32,17 @@ pub fn identifier(name: &str) -> String {
 /// assert_eq!(identifiers(&["speed", "Speed", "速度", "speed_2"]), ["x_speed", "x_speed_1", "x_2", "x_speed_2"]);
 /// ```
 pub fn identifiers(names: &[impl AsRef<str>]) -> Vec<String> {
-    let mut taken: Vec<String> = Vec::with_capacity(names.len());
+    let mut all: Vec<String> = Vec::with_capacity(names.len());
+    let mut taken = BTreeSet::new();
     for (index, name) in names.iter().enumerate() {
         let stem = identifier(name.as_ref());
         let mut candidate = if stem.is_empty() { format!("x_{index}") } else { format!("x_{stem}") };
-        while taken.contains(&candidate) {
+        while !taken.insert(candidate.clone()) {
             candidate = format!("{candidate}_{index}");
         }
-        taken.push(candidate);
+        all.push(candidate);
     }
-    taken
+    all
 }
 
 /// Text that can stand on one line of a comment in any of the languages: letters and digits of any
@@ -75,9 +80,8 @@ pub fn comment(text: &str) -> String {
 pub fn visible(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
-        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
+        c if is_control(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(visible).collect()

@@ -2,7 +2,7 @@
 
 use broccoli_core::problem::{Aim, Over};
 
-use crate::json::{JudgeJson, ProblemJson, RewardsJson, SystemJson};
+use crate::json::{JudgeJson, ProblemJson, RewardsJson, SystemJson, harmless};
 
 /// The problem file that says what `problem` says. Numbers round-trip bit for bit.
 pub fn toml(problem: &ProblemJson) -> String {
@@ -91,5 +91,5 @@ fn judge(judge: &JudgeJson) -> impl Iterator<Item = String> {
 
 /// Strings, numbers and lists are written in TOML as in JSON.
 pub fn literal(value: &(impl serde::Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+    harmless(serde_json::to_string(value).unwrap_or_default())
 }

@@ -1,7 +1,9 @@
 //! Reads back what was saved: the whole result of a search, or a tree alone.
 
+use std::fmt;
+
 use broccoli_core::tree::TreeJson;
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::json::{ResultJson, VERSION};
 
@@ -74,29 +76,104 @@ impl Saved {
         if text.trim().is_empty() {
             return Err(SavedError::Empty);
         }
-        let value: Value = serde_json::from_str(text).map_err(syntax)?;
-        let object = match value {
-            Value::Object(object) => object,
-            Value::Null => return Err(SavedError::NotAnObject("null")),
-            Value::Bool(_) => return Err(SavedError::NotAnObject("a truth value")),
-            Value::Number(_) => return Err(SavedError::NotAnObject("a number")),
-            Value::String(_) => return Err(SavedError::NotAnObject("a string")),
-            Value::Array(_) => return Err(SavedError::NotAnObject("an array")),
+        let (is_result, version) = match serde_json::from_str(text).map_err(syntax)? {
+            Kind::Object { is_result, version } => (is_result, version),
+            Kind::Whole(_) => return Err(SavedError::NotAnObject("a number")),
+            Kind::Text(_) => return Err(SavedError::NotAnObject("a string")),
+            Kind::Other(what) => return Err(SavedError::NotAnObject(what)),
         };
-        // Read again from the text: a value forgets repeated keys and where things are.
-        if !["version", "problem", "tree"].iter().any(|key| object.contains_key(*key)) {
+        // Read again from the text, now that it is known what for.
+        if !is_result {
             let fields = |error| SavedError::Fields { what: "a tree", error };
             return serde_json::from_str(text).map(Saved::Tree).map_err(fields);
         }
-        match object.get("version") {
-            Some(version) if version.as_u64() != Some(u64::from(VERSION)) => {
-                Err(SavedError::Version(version.to_string()))
-            }
-            _ => {
-                let fields = |error| SavedError::Fields { what: "a result of `solve --json`", error };
-                serde_json::from_str(text).map(Saved::Result).map_err(fields)
+        match version.as_deref() {
+            Some(Kind::Whole(version)) if *version == u64::from(VERSION) => {}
+            Some(version) => return Err(SavedError::Version(version.to_string())),
+            None => {}
+        }
+        let fields = |error| SavedError::Fields { what: "a result of `solve --json`", error };
+        serde_json::from_str(text).map(Saved::Result).map_err(fields)
+    }
+}
+
+/// What JSON text is, found without keeping any of it.
+enum Kind {
+    /// An object: whether it has a key of results, and its version if it has one.
+    Object { is_result: bool, version: Option<Box<Kind>> },
+    /// A whole number of at least 0.
+    Whole(u64),
+    /// Text, or its beginning.
+    Text(String),
+    /// Something else.
+    Other(&'static str),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Object { .. } => write!(f, "an object"),
+            Kind::Whole(number) => write!(f, "{number}"),
+            Kind::Text(text) => write!(f, "{text:?}"),
+            Kind::Other(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Look)
+    }
+}
+
+struct Look;
+
+impl<'de> Visitor<'de> for Look {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "any value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Kind, E> {
+        Ok(Kind::Other("null"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Kind, E> {
+        Ok(Kind::Other("a truth value"))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Kind, E> {
+        Ok(Kind::Whole(number))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Kind, E> {
+        Ok(Kind::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Kind, E> {
+        Ok(Kind::Other("a number"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
+        Ok(Kind::Text(text.chars().take(20).collect()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Kind, A::Error> {
+        while sequence.next_element::<Kind>()?.is_some() {}
+        Ok(Kind::Other("an array"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
+        let (mut is_result, mut version) = (false, None);
+        while let Some(key) = map.next_key::<String>()? {
+            is_result |= ["version", "problem", "tree"].contains(&key.as_str());
+            let value = map.next_value::<Kind>()?;
+            if key == "version" {
+                version = Some(Box::new(value));
             }
         }
+        Ok(Kind::Object { is_result, version })
     }
 }
 

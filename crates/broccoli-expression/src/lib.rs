@@ -13,7 +13,8 @@
 //! operand    = number | name | function "(" sum { "," sum } ")" | "(" condition ")"
 //! ```
 //!
-//! An exponent is a whole number from 0 to 16, and `x^3` is `x*x*x`. The functions are those of
+//! An expression has at most 2,000 numbers, names and signs, nested at most 64 levels deep: what is accepted can be
+//! worked on by recursion. An exponent is a whole number from 0 to 16, and `x^3` is `x*x*x`. The functions are those of
 //! [`Function`], `pi` is a number, and a name that is not made of letters, digits and `_` is written
 //! between backquotes. Numbers are IEEE doubles, every operation is rounded on its own, and sines and the
 //! like come from `libm`, so that an expression gives the same bits on every machine. A comparison with
@@ -26,6 +27,7 @@ mod write;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use self::parser::Parser;
 pub use self::write::Language;
@@ -59,8 +61,8 @@ impl std::error::Error for ExpressionError {}
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    text: String,
-    root: Node,
+    text: Arc<str>,
+    root: Arc<Node>,
 }
 
 /// A number made of the values of an observation.
@@ -75,8 +77,8 @@ pub struct Condition {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    text: String,
-    root: Node,
+    text: Arc<str>,
+    root: Arc<Node>,
 }
 
 /// An expression as a tree.
@@ -161,7 +163,7 @@ impl Condition {
     pub fn parse(text: &str, names: &[impl AsRef<str>]) -> Result<Self, ExpressionError> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let root = Parser::new(text, Some(&names))?.whole(true)?;
-        Ok(Condition { text: text.to_owned(), root })
+        Ok(Condition { text: text.into(), root: Arc::new(root) })
     }
 
     /// Whether text can be a condition at all, whatever the observations are called.
@@ -191,7 +193,7 @@ impl Expression {
     pub fn parse(text: &str, names: &[impl AsRef<str>]) -> Result<Self, ExpressionError> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let root = Parser::new(text, Some(&names))?.whole(false)?;
-        Ok(Expression { text: text.to_owned(), root })
+        Ok(Expression { text: text.into(), root: Arc::new(root) })
     }
 
     /// Whether text can be an expression at all, whatever the observations are called.

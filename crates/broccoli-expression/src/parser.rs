@@ -1,12 +1,16 @@
 //! From text to an expression: tokens, then one function per level of the grammar.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{ExpressionError, Function, Node, Operator};
 use crate::nearest::hint;
 
-/// How deep parentheses may be nested.
+/// How deep parentheses may be nested, in the text and in what is written from it.
 const DEEPEST: usize = 64;
+/// The most tokens. A sum of so many terms is as deep as it is long, and all that is done with an expression is
+/// recursive.
+const MOST_PARTS: usize = 2_000;
 /// The largest exponent.
 const MOST_POWER: u32 = 16;
 
@@ -23,11 +27,15 @@ pub(super) struct Parser<'t, 'n> {
     position: usize,
     nesting: usize,
     names: Option<&'n [&'n str]>,
+    /// Where each of the names is.
+    places: BTreeMap<&'n str, usize>,
 }
 
 impl<'t, 'n> Parser<'t, 'n> {
     pub(super) fn new(text: &'t str, names: Option<&'n [&'n str]>) -> Result<Self, ExpressionError> {
-        Ok(Parser { tokens: tokens(text)?, position: 0, nesting: 0, names })
+        // The first of several that are alike.
+        let places = names.unwrap_or_default().iter().enumerate().rev().map(|(i, name)| (*name, i)).collect();
+        Ok(Parser { tokens: tokens(text)?, position: 0, nesting: 0, names, places })
     }
 
     /// Reads the whole text as one condition, or one number.
@@ -35,6 +43,10 @@ impl<'t, 'n> Parser<'t, 'n> {
         let root = self.condition()?;
         self.expect_kind(&root, condition, 0)?;
         match self.peek() {
+            Token::End if root.levels() > DEEPEST => {
+                let message = format!("its operations are nested more than {DEEPEST} levels deep");
+                Err(ExpressionError { message, place: self.whole_place() })
+            }
             Token::End => Ok(root),
             Token::Sign(sign @ ("<" | "<=" | ">" | ">=" | "==" | "!=")) => {
                 let sign = *sign;
@@ -42,6 +54,10 @@ impl<'t, 'n> Parser<'t, 'n> {
             }
             _ => self.error("an operator such as `and`, `or`, `<` or `+` is missing before this"),
         }
+    }
+
+    fn whole_place(&self) -> Range<usize> {
+        self.tokens[0].1.start..self.tokens[self.tokens.len() - 1].1.start
     }
 
     fn peek(&self) -> &Token<'t> {
@@ -249,8 +265,8 @@ impl<'t, 'n> Parser<'t, 'n> {
         let node = match self.names {
             _ if name == "pi" => Node::Number(std::f64::consts::PI),
             None => Node::Value(0),
-            Some(names) => match names.iter().position(|known| *known == name) {
-                Some(index) => Node::Value(index),
+            Some(names) => match self.places.get(name) {
+                Some(index) => Node::Value(*index),
                 None => {
                     let message = format!("there is no observation {name:?}{}", hint(name, names));
                     return self.error(message);
@@ -318,6 +334,10 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, ExpressionError>
             };
             return error(first.len_utf8(), format!("`{first}` means nothing here{hint}"));
         };
+        if tokens.len() == MOST_PARTS {
+            let message = format!("an expression has at most {MOST_PARTS} numbers, names and signs");
+            return error(length, message);
+        }
         tokens.push((token, at..at + length));
         at += length;
     }

@@ -73,9 +73,68 @@ fn mistakes_are_named_and_placed() {
 #[test]
 fn nesting_ends_somewhere() {
     for open in ["(", "-", "not ", "abs("] {
-        let error = Condition::parse(&open.repeat(100_000), &NAMES).unwrap_err();
+        let error = Condition::parse(&open.repeat(500), &NAMES).unwrap_err();
         assert!(error.message.contains("nested more than"), "{open}: {}", error.message);
     }
+}
+
+/// What is accepted can be worked on with little of a stack, however it is made of as many parts as there may be;
+/// what has more is refused, and quickly.
+#[test]
+fn size_ends_somewhere() {
+    let sums = |count: usize, sign: &str| vec!["x"; count].join(sign);
+    let accepted = [
+        sums(1_000, "+"),
+        sums(1_000, "*"),
+        sums(1_000, " - "),
+        sums(64, "/"),
+        format!("{}x{}", "(".repeat(64), ")".repeat(64)),
+        format!("{}{}", "-".repeat(30), sums(900, "-")),
+        format!("{}x{}", "x - (x*x + ".repeat(30), ")".repeat(30)),
+    ];
+    let refused = [sums(1_001, "+"), sums(60_000, " + "), "(".repeat(1 << 20), sums(1 << 20, ",")];
+    let deep = [sums(100, "/"), sums(500, "/x*"), format!("{}x{}", "x - x*(".repeat(40), ")".repeat(40))];
+    let work = move || {
+        for text in accepted {
+            let expression = Expression::parse(&text, &NAMES).unwrap_or_else(|error| panic!("{error}"));
+            let copy = expression.clone();
+            assert_eq!(expression.value(&[1.0, 2.0, 3.0]).to_bits(), copy.value(&[1.0, 2.0, 3.0]).to_bits());
+            assert!(expression == copy && !format!("{copy:?}").is_empty() && copy.inputs().contains(&0));
+            let normal = copy.normal(&NAMES);
+            match Expression::parse(&normal, &NAMES) {
+                Ok(again) => assert!(again.root == expression.root),
+                // All its parentheses are written.
+                Err(error) => assert!(error.message.contains("at most 2000"), "{error}"),
+            }
+        }
+        for word in [" and ", " or "] {
+            let condition = Condition::parse(&vec!["x > 1"; 500].join(word), &NAMES).unwrap();
+            assert!(condition.holds(&[2.0; 3]) && !condition.clone().holds(&[0.0; 3]));
+        }
+        for text in refused {
+            let error = Expression::parse(&text, &NAMES).unwrap_err();
+            assert!(error.message.contains("at most 2000 numbers, names and signs"), "{}", error.message);
+            assert!(Condition::check_syntax(&text).is_err());
+        }
+        for text in deep {
+            let error = Expression::parse(&text, &NAMES).unwrap_err();
+            assert!(error.message.contains("nested more than 64 levels deep"), "{}", error.message);
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn long_names_and_many_of_them_take_no_time() {
+    let names: Vec<String> = (0..60_000).map(|i| format!("name {i}")).collect();
+    let text = (0..900).map(|i| format!("`name {i}`")).collect::<Vec<_>>().join(" + ");
+    assert!(Expression::parse(&text, &names).is_ok());
+    let error = Expression::parse(&"y".repeat(1 << 20), &names).unwrap_err();
+    assert!(
+        error.message.ends_with("name 99 and 59900 more"),
+        "{}",
+        &error.message[error.message.len() - 99..]
+    );
 }
 
 proptest! {
@@ -169,7 +228,7 @@ fn nodes() -> impl Strategy<Value = Node> {
 proptest! {
     #[test]
     fn what_is_written_is_read_back(root in nodes()) {
-        let expression = Expression { text: String::new(), root };
+        let expression = Expression { text: "".into(), root: root.into() };
         let text = expression.normal(&NAMES);
         let again = Expression::parse(&text, &NAMES).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
         prop_assert_eq!(&again.root, &expression.root, "{}", text);

@@ -96,7 +96,8 @@ fn written(node: &Node, language: &dyn Language) -> String {
             language.call(*function, &arguments)
         }
         Node::Binary(operator, a, b) => {
-            let (a, b) = (operand(a, language), operand(b, language));
+            let a = if goes_on(*operator, a) { written(a, language) } else { operand(a, language) };
+            let b = operand(b, language);
             match operator {
                 Operator::Plus => format!("{a} + {b}"),
                 Operator::Minus => format!("{a} - {b}"),
@@ -106,6 +107,38 @@ fn written(node: &Node, language: &dyn Language) -> String {
             }
         }
         Node::Not(inner) => written(inner, language),
+    }
+}
+
+/// Whether the left operand needs no parentheses: sums and products are read from left to right everywhere, and
+/// long ones would have more parentheses than a compiler takes.
+fn goes_on(operator: Operator, left: &Node) -> bool {
+    use Operator::{And, Minus, Or, Plus, Times};
+    match left {
+        Node::Binary(And, ..) => operator == And,
+        Node::Binary(Or, ..) => operator == Or,
+        Node::Binary(Plus | Minus, ..) => matches!(operator, Plus | Minus),
+        Node::Binary(Times, ..) => operator == Times,
+        _ => false,
+    }
+}
+
+impl Node {
+    /// How deep parentheses are nested when it is written, at most.
+    pub(super) fn levels(&self) -> usize {
+        match self {
+            Node::Number(_) | Node::Value(_) => 0,
+            Node::Negative(inner) | Node::Not(inner) | Node::Power(inner, _) => 1 + inner.levels(),
+            Node::Call(_, arguments) => {
+                // The smallest of several is written as calls inside of calls.
+                let levels = arguments.iter().map(Node::levels).max().unwrap_or(0);
+                levels + arguments.len().saturating_sub(1).max(1)
+            }
+            Node::Binary(operator, a, b) => {
+                let left = a.levels() + usize::from(!goes_on(*operator, a));
+                left.max(1 + b.levels())
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use broccoli_core::shown::{is_control, shown, shown_lines};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode, SourceSpan};
 
 /// Something wrong at some bytes of the text, before the text is attached.
@@ -43,6 +44,23 @@ impl Flaw {
     }
 }
 
+/// The text with what would control a terminal as its code, and where in it the place is then.
+fn drawable(text: &str, place: Range<usize>) -> (String, Range<usize>) {
+    // Tabs are drawn as spaces, and the end of a line may have a carriage return.
+    let part = |part: &str| shown_lines(&part.replace("\r\n", "\n").replace('\t', " ")).into_owned();
+    let parts = (text.get(..place.start), text.get(place.clone()), text.get(place.end..));
+    match parts {
+        _ if !text.contains(|c| c != '\n' && is_control(c)) => (text.to_owned(), place),
+        (Some(before), Some(meant), Some(after)) => {
+            let (before, meant) = (part(before), part(meant));
+            let place = before.len()..before.len() + meant.len();
+            (before + &meant + &part(after), place)
+        }
+        // A place that cuts a character in two.
+        _ => (part(text), 0..0),
+    }
+}
+
 /// Why a problem file cannot be used. As a [`miette::Diagnostic`] it shows the lines that are meant.
 #[derive(Debug)]
 pub struct Diagnosis {
@@ -56,7 +74,7 @@ impl Diagnosis {
     /// Something about the file as a whole.
     pub(crate) fn of_file(path: &Path, what: impl fmt::Display) -> Self {
         let message = format!("{}: {what}", path.display());
-        Diagnosis { message, help: None, place: None, line_and_column: None }
+        Diagnosis { message: shown(&message).into_owned(), help: None, place: None, line_and_column: None }
     }
 
     /// Something at a place in the text.
@@ -65,11 +83,13 @@ impl Diagnosis {
         let before = text.get(..place.start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        let span = LabeledSpan::new_with_span(Some(flaw.label), SourceSpan::from(place));
-        let source = NamedSource::new(path.display().to_string(), text.to_owned());
+        let (text, place) = drawable(text, place);
+        let label = shown(&flaw.label).into_owned();
+        let span = LabeledSpan::new_with_span(Some(label), SourceSpan::from(place));
+        let source = NamedSource::new(shown(&path.display().to_string()), text);
         Diagnosis {
-            message: flaw.message,
-            help: flaw.help,
+            message: shown(&flaw.message).into_owned(),
+            help: flaw.help.map(|help| shown(&help).into_owned()),
             place: Some(Box::new((source, span))),
             line_and_column: Some((line, column)),
         }

@@ -1,17 +1,18 @@
 //! A problem file: what it says, checked as far as that is possible without the system.
 
-use std::fs;
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use broccoli_blackbox::{Format, Program};
-use broccoli_core::problem::{Aim, MAX_DEPTH, MAX_THRESHOLDS, Over, Thresholds};
+use broccoli_core::problem::{Aim, MAX_DEPTH, MAX_DERIVED, MAX_THRESHOLDS, Over, Thresholds};
 use broccoli_core::search::Engine;
 use broccoli_environments::Environment;
 use broccoli_expression::{Condition, Expression};
 use toml::de::DeTable;
 
+use crate::bytes::{LONGEST_PROBLEM, read_at_most};
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::objective::{ObjectiveChoice, ObjectiveKind};
 use crate::reader::{Item, Read, Section};
@@ -22,8 +23,6 @@ pub(crate) const SECTIONS: [&str; 7] =
     ["system", "features", "predicates", "initial", "objective", "tree", "search"];
 /// The keys of [tree].
 const TREE: [&str; 4] = ["depth", "nodes", "use", "without"];
-/// The longest file that is read.
-const LONGEST: u64 = 64 << 20;
 
 /// Something in the file, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,11 +110,8 @@ impl ProblemFile {
     /// The first thing that is wrong, with its place.
     pub fn read(path: &Path) -> Result<Self, Diagnosis> {
         let cannot = |what: String| Diagnosis::of_file(path, what);
-        let length = fs::metadata(path).map_err(|error| cannot(format!("it cannot be read: {error}")))?.len();
-        if length > LONGEST {
-            return Err(cannot(format!("it is longer than {LONGEST} bytes")));
-        }
-        let bytes = fs::read(path).map_err(|error| cannot(format!("it cannot be read: {error}")))?;
+        let read = File::open(path).and_then(|file| read_at_most(file, LONGEST_PROBLEM));
+        let bytes = read.map_err(|error| cannot(format!("it cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text".to_owned()))?;
         ProblemFile::parse(&text, path)
     }
@@ -330,7 +326,12 @@ fn features(root: &Section<'_>) -> Read<Vec<Feature>> {
         })?;
         Ok(Feature { name, expression })
     };
-    item.list(must)?.iter().map(feature).collect()
+    let list = item.list(must)?;
+    if list.len() > MAX_DERIVED {
+        let message = format!("there are {} features: at most {MAX_DERIVED} are allowed", list.len());
+        return Err(Flaw::new(item.place(), message));
+    }
+    list.iter().map(feature).collect()
 }
 
 /// A list, or a table with a range and a step or a count, or a list, and perhaps a price.

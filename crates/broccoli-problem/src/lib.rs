@@ -17,6 +17,7 @@
 //! [`ProblemFile::read`] checks a file without running anything, [`ProblemFile::open`] starts the system
 //! that it names. What is wrong is a [`Diagnosis`], which knows the line and column.
 
+pub mod bytes;
 mod diagnosis;
 mod featured;
 mod file;
@@ -32,6 +33,7 @@ pub use diagnosis::Diagnosis;
 pub use file::{ProblemFile, SearchOptions, SystemSource};
 pub use objective::{Lack, ObjectiveChoice, ObjectiveKind};
 pub use starter::{Kind, starter};
+pub use starts::initial_states;
 pub use target::{FeatureError, Target, TargetDimension};
 
 /// The JSON Schema of problem files, for editors and other programs.

@@ -11,7 +11,7 @@ use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
 use crate::judged::Judged;
 use crate::objective::Says;
-use crate::starts::Starts;
+use crate::starts::{MOST_STATES, MOST_VALUES, Starts};
 use crate::target::{FeatureError, Target};
 
 impl ProblemFile {
@@ -116,7 +116,9 @@ impl ProblemFile {
                 FeatureError::Expression(error) => {
                     Flaw::inside(expression.place.clone(), &expression.value, error.place, error.message)
                 }
-                error @ FeatureError::Twice(_) => Flaw::new(name.place.clone(), error.to_string()),
+                error @ (FeatureError::Twice(_) | FeatureError::Count) => {
+                    Flaw::new(name.place.clone(), error.to_string())
+                }
             })?;
         }
         for predicates in &self.predicates {
@@ -153,6 +155,13 @@ impl ProblemFile {
                 target.initial.clone_from(states);
             }
             Some(Placed { value: Starts::Samples { count, seed }, place }) => match &target.ranges {
+                Some(ranges) if count * ranges.len() > MOST_VALUES => {
+                    let message = format!(
+                        "{count} initial states of {} values are more than {MOST_VALUES} numbers",
+                        ranges.len()
+                    );
+                    return Err(Flaw::new(place.clone(), message));
+                }
                 Some(ranges) => target.initial = sample(ranges, *count, *seed),
                 None => {
                     let flaw = Flaw::new(place.clone(), "there are no ranges to sample from");
@@ -165,6 +174,17 @@ impl ProblemFile {
                 return Err(flaw.help("give [initial] one of: states, file, samples"));
             }
             None => {}
+        }
+        if let Some(Placed { value: seeds, place }) = &self.seeds {
+            let (states, values) =
+                (target.initial.len(), target.initial.iter().map(|s| s.values().len() + 1));
+            let count = states.saturating_mul(seeds.len());
+            if count > MOST_STATES || values.sum::<usize>().saturating_mul(seeds.len()) > MOST_VALUES {
+                let message = format!("{states} initial states with {} seeds each are too many", seeds.len());
+                let help =
+                    format!("at most {MOST_STATES} runs, of {MOST_VALUES} numbers in all, are allowed");
+                return Err(Flaw::new(place.clone(), message).help(help));
+            }
         }
         if target.noise() != 0.0
             && target.starts().iter().any(|state| Some(state.values().len()) != target.initial_values)

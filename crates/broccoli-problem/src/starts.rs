@@ -1,16 +1,20 @@
 //! The section [initial]: states in the file, in a CSV file beside it, or sampled.
 
+use std::fs::File;
 use std::path::Path;
 
 use broccoli_core::problem::InitialState;
 use broccoli_environments::MAX_SEED;
 
+use crate::bytes::{LONGEST_STATES, read_at_most};
 use crate::diagnosis::Flaw;
 use crate::file::Placed;
 use crate::reader::{Read, Section};
 
 /// The most initial states of one problem.
-const MOST_STATES: usize = 1_000_000;
+pub(crate) const MOST_STATES: usize = 1_000_000;
+/// The most values of all of them together, where there can be more than the file has room for.
+pub(crate) const MOST_VALUES: usize = 16_000_000;
 
 /// Where runs start.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,12 +83,33 @@ pub(crate) fn read_ranges(section: &Section<'_>) -> Read<Option<Placed<Ranges>>>
     Ok(Some(Placed { value: pairs.collect::<Read<_>>()?, place: item.place() }))
 }
 
-/// Reads initial states from a CSV file; a first line without numbers is a heading.
+/// Reads initial states from a CSV file.
 fn csv(path: &Path) -> Result<Vec<InitialState>, String> {
-    let reader =
-        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).comment(Some(b'#')).from_path(path);
+    let bytes = File::open(path).and_then(|file| read_at_most(file, LONGEST_STATES));
+    initial_states(&bytes.map_err(|error| error.to_string())?)
+}
+
+/// The initial states in a CSV file: one per line, numbers separated by commas. A first line without numbers is a
+/// heading.
+///
+/// ```
+/// use broccoli_problem::initial_states;
+/// assert_eq!(initial_states(b"x, v\n-0.5, 0\n# three\n0.1, 2\n")?[1].values(), [0.1, 2.0]);
+/// assert_eq!(initial_states(b"1\n2, two\n").unwrap_err(), "CSV error: record 1 (line: 2, byte: 2): found record \
+///     with 2 fields, but the previous record has 1 fields");
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// What is wrong, and in which line.
+pub fn initial_states(bytes: &[u8]) -> Result<Vec<InitialState>, String> {
+    let reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(bytes);
     let mut states = Vec::new();
-    for (index, record) in reader.map_err(|error| error.to_string())?.into_records().enumerate() {
+    for (index, record) in reader.into_records().enumerate() {
         let record = record.map_err(|error| error.to_string())?;
         let numbers: Result<Vec<f64>, &str> = record
             .iter()

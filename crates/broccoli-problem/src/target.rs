@@ -1,12 +1,13 @@
 //! A system with everything that a problem about it needs. Every part is there to be changed, for
 //! instance by options on the command line, before the problem is built.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use broccoli_blackbox::Description;
 use broccoli_core::problem::{
-    Action, Dimension, InitialState, Objective, Problem, ProblemError, Return, System, SystemError,
-    SystemFactory, Thresholds, sample,
+    Action, Dimension, InitialState, MAX_DERIVED, Objective, Problem, ProblemError, Return, System,
+    SystemError, SystemFactory, Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
 use broccoli_expression::nearest::hint;
@@ -37,6 +38,9 @@ pub enum FeatureError {
     /// There is a dimension with this name already.
     #[error("there is a dimension {0:?} already")]
     Twice(String),
+    /// There are as many features as there may be.
+    #[error("there are {MAX_DERIVED} features already, and no more are allowed")]
+    Count,
     /// The expression does not fit the system.
     #[error("{0}")]
     Expression(ExpressionError),
@@ -213,7 +217,11 @@ impl Target {
             }
             InitialState::new(values)
         });
-        Some(drawn.filter(|state| !known.contains(state)).take(count).collect())
+        let bits = |state: &InitialState| -> Vec<u64> {
+            state.values().iter().map(|v| (v + 0.0).to_bits()).collect()
+        };
+        let known: BTreeSet<Vec<u64>> = known.iter().map(bits).collect();
+        Some(drawn.filter(|state| !known.contains(&bits(state))).take(count).collect())
     }
 
     /// Adds a dimension that is derived from the observed ones; it has no thresholds yet.
@@ -223,6 +231,9 @@ impl Target {
     pub fn add_feature(&mut self, name: &str, expression: &str) -> Result<(), FeatureError> {
         if self.dimensions.iter().any(|d| d.name == name) {
             return Err(FeatureError::Twice(name.to_owned()));
+        }
+        if self.features.len() == MAX_DERIVED {
+            return Err(FeatureError::Count);
         }
         let observed: Vec<&str> = self.observed().map(|d| d.name.as_str()).collect();
         let feature = Expression::parse(expression, &observed).map_err(FeatureError::Expression)?;

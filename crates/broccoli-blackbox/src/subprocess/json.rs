@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use broccoli_core::problem::{Action, Verdict};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +14,12 @@ use crate::description::{ComesBack, Description};
 pub(super) fn write_hello(formats: &[Format], out: &mut Vec<u8>) {
     let formats = formats.iter().map(|format| format.name()).collect();
     write_line(&RequestJson::Hello { protocol: PROTOCOL, formats }, out);
+}
+
+/// What comes first in a hello; the rest is not kept.
+#[derive(Deserialize)]
+struct VersionJson {
+    protocol: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -32,14 +39,14 @@ struct HelloJson {
     rewards: bool,
     format: Option<String>,
     #[serde(rename = "info")]
-    _info: Option<Value>,
+    _info: Option<IgnoredAny>,
 }
 
 /// Reads the program's answer to the greeting.
 pub(super) fn read_hello(message: &[u8], offered: &[Format]) -> Result<(Description, Format), Refusal> {
     // The version decides what the other keys mean, so that it comes first.
-    let value: Value = parse(message)?;
-    if let Some(protocol) = value.get("protocol").filter(|p| p.as_u64() != Some(u64::from(PROTOCOL))) {
+    let version = parse::<VersionJson>(message).ok().and_then(|version| version.protocol);
+    if let Some(protocol) = version.filter(|p| p.as_u64() != Some(u64::from(PROTOCOL))) {
         return malformed(format!("it speaks version {protocol} of the protocol, not {PROTOCOL}"));
     }
     let hello: HelloJson = parse(message)?;
@@ -132,7 +139,7 @@ struct ReplyJson {
     reward: Option<f64>,
     state: Option<Vec<f64>>,
     #[serde(rename = "info")]
-    _info: Option<Value>,
+    _info: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, SystemFactory};
+use broccoli_core::shown::shown;
 
 pub use self::message::{Format, Replies};
 
@@ -329,6 +330,27 @@ impl System for Process {
     }
 }
 
+/// Reads bytes as every kind of message, in every format, and tells how many take them: for tests, to which the
+/// messages are otherwise closed.
+#[doc(hidden)]
+pub fn read_as_everything(bytes: &[u8]) -> usize {
+    let formats = [Format::Json, Format::Binary];
+    let mut taken = usize::from(json::read_hello(bytes, &formats).is_ok());
+    for format in formats {
+        // Where a message ends, found in two parts.
+        let ends = [0, bytes.len() / 2].map(|scanned| format.end(bytes, scanned));
+        debug_assert!(ends.iter().flatten().flatten().all(|&end| end <= bytes.len()));
+        for count in [1, 3] {
+            let mut replies = Replies::new(2, 1, true, true);
+            replies.expect(count);
+            taken += usize::from(format.read_replies(bytes, &mut replies).is_ok());
+        }
+        taken += usize::from(format.read_snapshot(bytes, &mut Vec::new()).is_ok());
+        taken += usize::from(format.read_restored(bytes).is_ok());
+    }
+    taken
+}
+
 fn explain(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Reported(error) => format!("it reports an error: {error}"),
@@ -349,9 +371,7 @@ fn complete(what: String, pipes: &mut Pipes) -> String {
 /// The start and the end of what may be long, or no text at all.
 fn excerpt(bytes: &[u8]) -> String {
     const ENDS: usize = 200;
-    let visible = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
-    let text =
-        |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().chars().map(visible).collect::<String>();
+    let text = |bytes: &[u8]| shown(String::from_utf8_lossy(bytes).trim_end()).into_owned();
     if bytes.len() <= 2 * ENDS {
         return text(bytes);
     }

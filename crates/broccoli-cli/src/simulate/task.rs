@@ -81,6 +81,9 @@ impl Simulate {
             result.problem.horizon = horizon;
         }
         let problem = result.problem.to_problem().map_err(|error| file.complaint(error))?;
+        if self.horizon.is_none() {
+            file.check_length(&problem)?;
+        }
         file.check_against(&problem, target)?;
         Ok(Task { tree: file.checked(&tree, &problem)?, problem, claim })
     }

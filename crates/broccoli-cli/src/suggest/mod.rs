@@ -5,6 +5,7 @@ mod grid;
 mod look;
 
 use broccoli_core::problem::{Objective, Problem, RunError, Thresholds};
+use broccoli_core::shown::shown;
 use broccoli_export::number::{counted, duration, grouped, list};
 use broccoli_export::problem_file::literal;
 use broccoli_export::text::wrapped;
@@ -223,7 +224,7 @@ fn posed(target: &Target, thresholds: Vec<Thresholds>, depth: u32) -> Option<Pro
 fn notes(target: &Target, seen: &Seen, grids: &[Grid]) -> Vec<String> {
     let mut notes = Vec::new();
     for ((dimension, seen), grid) in target.dimensions.iter().zip(&seen.dimensions).zip(grids) {
-        let name = &dimension.name;
+        let name = shown(&dimension.name);
         if *grid == Grid::Constant {
             let value = seen.values.first().map_or("nothing".to_owned(), f64::to_string);
             notes.push(format!("{name} never changes (it is {value}): no thresholds."));
@@ -274,7 +275,7 @@ impl SuggestionJson {
         let (steps, runs) = (counted(self.steps, "step"), counted(self.runs as u64, "run"));
         let mut text = format!(
             "{}: {steps} in {runs} from {states}; {} satisfied, {} violated\n\n",
-            self.system,
+            shown(&self.system),
             grouped(self.satisfied as u64),
             grouped(self.violated as u64),
         );
@@ -286,7 +287,7 @@ impl SuggestionJson {
         if let Some(steps) = &self.step {
             text += &format!(
                 "\nWith the ranges that {} has by default:\n\n  broccoli solve {name} --step {}\n",
-                self.system,
+                shown(&self.system),
                 list(steps)
             );
         }
@@ -302,7 +303,7 @@ impl SuggestionJson {
         let rows = self.dimensions.iter().map(|d| {
             let range = d.low.zip(d.high).map_or("-".to_owned(), |(low, high)| format!("{low} … {high}"));
             let count = d.thresholds.len().to_string();
-            [d.name.clone(), pair(d.seen), pair(d.middle), range, or_none(d.step), count]
+            [shown(&d.name).into_owned(), pair(d.seen), pair(d.middle), range, or_none(d.step), count]
         });
         let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

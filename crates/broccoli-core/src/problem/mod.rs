@@ -31,6 +31,13 @@ pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
 
 use serde::{Deserialize, Serialize};
 
+/// The most dimensions of a problem.
+pub const MAX_DIMENSIONS: usize = u16::MAX as usize;
+/// The most of them that are derived: each is computed in every step.
+pub const MAX_DERIVED: usize = 256;
+/// The longest name of a dimension or an action, in bytes: a tree shows it at every node.
+pub const MAX_NAME: usize = 1_000;
+
 /// One dimension of the observation: its name and the thresholds that predicates may use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dimension {
@@ -63,6 +70,24 @@ pub enum ProblemError {
     /// No dimension at all.
     #[error("the problem has no dimension: at least 1 is needed")]
     NoDimension,
+    /// More dimensions, or more derived ones, than are allowed.
+    #[error("the problem has {count} {what}: at most {most} are allowed")]
+    DimensionCount {
+        /// `"dimensions"` or `"derived dimensions"`.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many are allowed.
+        most: usize,
+    },
+    /// A name that is too long to be shown again and again.
+    #[error("one of the names of the {what} has {length} bytes: at most {MAX_NAME} are allowed")]
+    NameLength {
+        /// `"dimensions"` or `"actions"`.
+        what: &'static str,
+        /// How long it is.
+        length: usize,
+    },
     /// Fewer than two actions, or more than fit.
     #[error("the problem has {0} action(s): from 2 to {max} are allowed", max = u16::MAX)]
     ActionCount(usize),
@@ -350,6 +375,15 @@ impl ProblemBuilder {
         if self.dimensions.is_empty() {
             return Err(ProblemError::NoDimension);
         }
+        let derived = self.dimensions.iter().filter(|d| d.expression.is_some()).count();
+        for (what, count, most) in [
+            ("dimensions", self.dimensions.len(), MAX_DIMENSIONS),
+            ("derived dimensions", derived, MAX_DERIVED),
+        ] {
+            if count > most {
+                return Err(ProblemError::DimensionCount { what, count, most });
+            }
+        }
         check_names("dimensions", self.dimensions.iter().map(|d| d.name.as_str()))?;
         for (name, price) in self.prices {
             match self.dimensions.iter_mut().find(|d| d.name == name) {
@@ -397,6 +431,9 @@ impl ProblemBuilder {
 fn check_names<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), ProblemError> {
     let mut seen = std::collections::BTreeSet::new();
     for name in names {
+        if name.len() > MAX_NAME {
+            return Err(ProblemError::NameLength { what, length: name.len() });
+        }
         if !seen.insert(name) {
             return Err(ProblemError::DuplicateName { what, name: name.to_owned() });
         }

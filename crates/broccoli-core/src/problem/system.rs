@@ -67,9 +67,9 @@ pub struct SystemError {
 }
 
 impl SystemError {
-    /// An error with a message for the person who runs the search.
+    /// An error with a message for the person who runs the search, who sees it on one line.
     pub fn new(message: impl Into<String>) -> Self {
-        SystemError { message: message.into() }
+        SystemError { message: crate::shown::shown(&message.into()).into_owned() }
     }
 }
 

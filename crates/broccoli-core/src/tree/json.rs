@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Tree;
-use crate::problem::Problem;
+use crate::problem::{MAX_DEPTH, Problem};
 
 /// The JSON form. [`Tree::to_json`] makes it, [`TreeJson::check`] turns it back into a tree.
 ///
@@ -41,9 +41,15 @@ pub struct TreeJson {
     no: Option<Box<TreeJson>>,
 }
 
+/// The most predicate nodes of a tree that is read: those of a full tree of the largest depth.
+const MAX_SIZE: usize = (1 << MAX_DEPTH) - 1;
+
 /// Why a JSON tree is not a tree for a problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TreeError {
+    /// More predicate nodes than any tree that is searched has.
+    #[error("there are {0} predicates: at most {MAX_SIZE} are allowed")]
+    Size(usize),
     /// The fields are neither those of a predicate nor those of a leaf.
     #[error(
         "at {path}: a node has either \"feature\", \"threshold\", \"true\" and \"false\" (a predicate) \
@@ -117,7 +123,16 @@ impl TreeJson {
     /// # Errors
     /// The first thing that is wrong, in preorder, with its place in the tree.
     pub fn check(&self, problem: &Problem) -> Result<Tree, TreeError> {
-        self.check_at("root", problem)
+        match self.size() {
+            size if size > MAX_SIZE => Err(TreeError::Size(size)),
+            _ => self.check_at("root", problem),
+        }
+    }
+
+    /// How many predicate nodes it has, whatever is in them.
+    fn size(&self) -> usize {
+        let children = self.yes.iter().chain(&self.no);
+        usize::from(self.feature.is_some()) + children.map(|child| child.size()).sum::<usize>()
     }
 
     fn check_at(&self, path: &str, problem: &Problem) -> Result<Tree, TreeError> {
@@ -126,8 +141,8 @@ impl TreeJson {
             TreeJson {
                 action: Some(action), feature: None, threshold: None, yes: None, no: None, ..
             } => {
-                let names = problem.actions().iter().map(|a| a.name.as_str());
-                check_index(path, "action", *action, name, names)?;
+                let known = problem.actions().get(*action).map(|a| a.name.as_str());
+                check_index(path, "action", *action, name, known, problem.actions().len())?;
                 Ok(Tree::Leaf(*action))
             }
             TreeJson {
@@ -138,8 +153,8 @@ impl TreeJson {
                 no: Some(no),
                 ..
             } => {
-                let names = problem.dimensions().iter().map(|d| d.name.as_str());
-                check_index(path, "feature", *feature, name, names)?;
+                let known = problem.dimensions().get(*feature).map(|d| d.name.as_str());
+                check_index(path, "feature", *feature, name, known, problem.dimensions().len())?;
                 if !threshold.is_finite() {
                     return Err(TreeError::Threshold { path: path.to_owned(), threshold: *threshold });
                 }
@@ -152,15 +167,15 @@ impl TreeJson {
     }
 }
 
-fn check_index<'a>(
+fn check_index(
     path: &str,
     what: &'static str,
     index: usize,
     found: Option<&str>,
-    mut names: impl ExactSizeIterator<Item = &'a str>,
+    known: Option<&str>,
+    count: usize,
 ) -> Result<(), TreeError> {
-    let count = names.len();
-    let Some(expected) = names.nth(index) else {
+    let Some(expected) = known else {
         return Err(TreeError::Index { path: path.to_owned(), what, index, count });
     };
     match found {

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::Tree;
 use crate::problem::Problem;
+use crate::shown::shown;
 
 impl Tree {
     /// The tree drawn over several lines, with the names of `problem`'s dimensions and actions.
@@ -49,9 +50,10 @@ impl Drawing<'_> {
     /// Writes the rest of the present line, then the children, each line behind `indent`.
     fn draw(&self, tree: &Tree, indent: &str, f: &mut Formatter<'_>) -> fmt::Result {
         match tree {
-            Tree::Leaf(action) => writeln!(f, "{}", self.problem.actions()[*action].name),
+            Tree::Leaf(action) => writeln!(f, "{}", shown(&self.problem.actions()[*action].name)),
             Tree::Node { dimension, threshold, yes, no } => {
-                writeln!(f, "{} >= {threshold}", self.problem.dimensions()[*dimension].name)?;
+                let name = shown(&self.problem.dimensions()[*dimension].name);
+                writeln!(f, "{name} >= {threshold}")?;
                 write!(f, "{indent}├─ yes: ")?;
                 self.draw(yes, &format!("{indent}│  "), f)?;
                 write!(f, "{indent}└─ no:  ")?;
@@ -71,9 +73,9 @@ impl Display for OneLine<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let child = |tree| OneLine { tree, problem: self.problem };
         match self.tree {
-            Tree::Leaf(action) => write!(f, "{}", self.problem.actions()[*action].name),
+            Tree::Leaf(action) => write!(f, "{}", shown(&self.problem.actions()[*action].name)),
             Tree::Node { dimension, threshold, yes, no } => {
-                write!(f, "{} >= {threshold}", self.problem.dimensions()[*dimension].name)?;
+                write!(f, "{} >= {threshold}", shown(&self.problem.dimensions()[*dimension].name))?;
                 for (mark, tree) in [('?', yes), (':', no)] {
                     match **tree {
                         Tree::Leaf(_) => write!(f, " {mark} {}", child(tree))?,

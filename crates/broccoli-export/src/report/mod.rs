@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::choices;
 use crate::drawing::{ACTION_COLOURS, Colours, Theme, escaped, svg};
-use crate::json::ResultJson;
+use crate::json::{ResultJson, harmless};
 use crate::number::grouped;
 use crate::policy::{Policy, PolicyError};
 use crate::{text, worth};
@@ -181,7 +181,7 @@ fn table(tree: &Tree, parent: Option<usize>, nodes: &mut Vec<Value>) {
 
 /// JSON that can stand in a script element: nothing in it can be taken for a tag.
 fn island(data: &Value) -> String {
-    let text = data.to_string();
+    let text = harmless(data.to_string());
     text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 

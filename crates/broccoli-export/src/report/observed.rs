@@ -13,13 +13,15 @@ const MOST_STATES: usize = 50_000;
 const MOST_DECIDING: usize = 20_000;
 /// The most traces that a report draws.
 const MOST_TRACES: usize = 200;
+/// With more dimensions than these, fewer states are kept.
+const USUAL_DIMENSIONS: usize = 8;
 
 /// The traces of a tree, thinned for drawing, and exact facts about its nodes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Observed {
     /// The traces that are drawn.
     pub traces: Vec<DrawnTrace>,
-    /// How many there are in all.
+    /// How many were run.
     pub trace_count: usize,
     /// The states of all traces in all.
     pub state_count: u64,
@@ -27,7 +29,7 @@ pub struct Observed {
     pub deciding: usize,
     /// The nodes in preorder.
     pub nodes: Vec<Visits>,
-    /// The value over all initial states.
+    /// The value over all initial states, if all were run.
     pub value: Option<Value>,
 }
 
@@ -68,33 +70,46 @@ pub struct Visits {
 }
 
 impl Observed {
-    /// Runs `tree` from every initial state of `problem`.
+    /// Runs `tree` from the initial states of `problem`, until all are run or this many steps are made in all:
+    /// then [`Observed::trace_count`] is less than their number, and there is no value.
     ///
     /// # Errors
     /// When the system fails.
-    pub fn run(problem: &Problem, factory: &dyn SystemFactory, tree: &Tree) -> Result<Observed, RunError> {
+    pub fn run(
+        problem: &Problem,
+        factory: &dyn SystemFactory,
+        tree: &Tree,
+        most_steps: u64,
+    ) -> Result<Observed, RunError> {
         let count = problem.initial_states().len();
-        let most = (MOST_STATES / count.min(MOST_TRACES)).max(2);
+        let wide = problem.dimensions().len().div_ceil(USUAL_DIMENSIONS);
+        let (most, most_deciding) =
+            ((MOST_STATES / count.min(MOST_TRACES) / wide).max(2), (MOST_DECIDING / wide).max(2));
         let mut nodes = vec![Visits::default(); 2 * tree.size() as usize + 1];
+        let mut ends = vec![0; nodes.len()];
+        end_of(tree, 0, &mut ends);
         let mut traces: Vec<DrawnTrace> = Vec::new();
         let mut state_count = 0;
         let mut worst: Option<(Option<u64>, DrawnTrace)> = None;
         let mut values = Vec::new();
         for initial in 0..count {
+            if state_count > most_steps {
+                break;
+            }
             let trace = Trace::run(problem, factory, tree, initial)?;
             state_count += trace.states.len() as u64;
-            let leaves = visit(tree, &trace, &mut nodes);
+            let leaves = visit(tree, &ends, &trace, &mut nodes);
             let value = trace.value(problem.objective());
             values.push(value);
             if worst.as_ref().is_none_or(|(before, _)| is_worse(problem.objective(), value, *before)) {
-                worst = Some((value, drawn(problem, initial, &trace, &leaves, MOST_DECIDING)));
+                worst = Some((value, drawn(problem, initial, &trace, &leaves, most_deciding)));
             }
             if initial < MOST_TRACES {
                 traces.push(drawn(problem, initial, &trace, &leaves, most));
             }
         }
         let mut observed =
-            Observed { traces, trace_count: count, state_count, deciding: 0, nodes, value: None };
+            Observed { traces, trace_count: values.len(), state_count, deciding: 0, nodes, value: None };
         observed.value = problem.overall(&values).and_then(|value| problem.objective().shown(value));
         if let Some((_, deciding)) = worst {
             observed.deciding = deciding.initial.min(observed.traces.len());
@@ -121,17 +136,36 @@ fn is_worse(objective: Objective, value: Option<u64>, than: Option<u64>) -> bool
     }
 }
 
+/// The index behind every subtree, whose nodes in preorder begin at `start`.
+fn end_of(tree: &Tree, start: usize, ends: &mut [usize]) -> usize {
+    ends[start] = match tree {
+        Tree::Leaf(_) => start + 1,
+        Tree::Node { yes, no, .. } => {
+            let middle = end_of(yes, start + 1, ends);
+            end_of(no, middle, ends)
+        }
+    };
+    ends[start]
+}
+
 /// Follows every state of a trace through the tree and returns the leaves they come to.
-fn visit(tree: &Tree, trace: &Trace, nodes: &mut [Visits]) -> Vec<Option<usize>> {
+fn visit(tree: &Tree, ends: &[usize], trace: &Trace, nodes: &mut [Visits]) -> Vec<Option<usize>> {
     let states = trace.states.iter().zip(0..);
     let leaves = states.map(|(state, step)| {
-        state.action.map(|action| follow(tree, &state.observation, action, step, nodes))
+        state.action.map(|action| follow(tree, ends, &state.observation, action, step, nodes))
     });
     leaves.collect()
 }
 
 /// Follows one state, which leads to `action`, and returns its leaf.
-fn follow(mut tree: &Tree, state: &[f64], action: usize, step: u64, nodes: &mut [Visits]) -> usize {
+fn follow(
+    mut tree: &Tree,
+    ends: &[usize],
+    state: &[f64],
+    action: usize,
+    step: u64,
+    nodes: &mut [Visits],
+) -> usize {
     let mut index = 0;
     loop {
         let visits = &mut nodes[index];
@@ -149,7 +183,7 @@ fn follow(mut tree: &Tree, state: &[f64], action: usize, step: u64, nodes: &mut 
             visits.yes += 1;
             index += 1;
         } else {
-            index += 2 + 2 * yes.size() as usize;
+            index = ends[index + 1];
         }
         tree = child;
     }
@@ -208,7 +242,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_the_trace() {
         let problem = MOUNTAIN_CAR.problem().build().unwrap();
-        let observed = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap();
+        let observed = Observed::run(&problem, &MOUNTAIN_CAR, &car(), u64::MAX).unwrap();
         assert_eq!((observed.value, observed.state_count), (Some(Value::Steps(104)), 105));
         let [root, left, right] = [0, 1, 4].map(|i| observed.nodes[i]);
         assert_eq!((root.states, root.steps), (104, Some((0, 103))));
@@ -229,7 +263,7 @@ mod tests {
         let side = |t| Tree::node(1, t, Tree::Leaf(1), Tree::Leaf(0));
         let with_root = |t| Tree::node(0, t, side(0.01), side(-0.005));
         let with_left = |t| Tree::node(0, -0.45, side(t), side(-0.005));
-        let nodes = Observed::run(&problem, &MOUNTAIN_CAR, &car()).unwrap().nodes;
+        let nodes = Observed::run(&problem, &MOUNTAIN_CAR, &car(), u64::MAX).unwrap().nodes;
         let same = run(&car());
         let trees: [(Visits, &dyn Fn(f64) -> Tree); 2] = [(nodes[0], &with_root), (nodes[1], &with_left)];
         for (visits, tree) in trees {
@@ -245,12 +279,22 @@ mod tests {
         let problem = CARTPOLE.problem_with(CARTPOLE.grids(None).unwrap(), states).build().unwrap();
         let right = Tree::node(3, -0.2, Tree::Leaf(1), Tree::Leaf(0));
         let tree = Tree::node(2, 0.0, right.clone(), Tree::node(3, 0.2, Tree::Leaf(1), Tree::Leaf(0)));
-        let observed = Observed::run(&problem, &CARTPOLE, &tree).unwrap();
+        let observed = Observed::run(&problem, &CARTPOLE, &tree, u64::MAX).unwrap();
         assert_eq!(observed.trace_count, 100);
         let drawn: usize = observed.traces.iter().map(|trace| trace.leaves.len()).sum();
         assert!(drawn <= MOST_STATES + MOST_DECIDING + 200, "{drawn} states");
         assert_eq!(observed.traces[observed.deciding].value, observed.value);
         assert_eq!(observed.traces[observed.deciding].stride, 1);
+    }
+
+    #[test]
+    fn steps_end_where_a_report_has_enough_of_them() {
+        let problem = CARTPOLE.problem_with(CARTPOLE.grids(None).unwrap(), CARTPOLE.sample(100, 1));
+        let problem = problem.build().unwrap();
+        let whole = Observed::run(&problem, &CARTPOLE, &Tree::Leaf(1), u64::MAX).unwrap();
+        let part = Observed::run(&problem, &CARTPOLE, &Tree::Leaf(1), 50).unwrap();
+        assert!((1..100).contains(&part.trace_count) && part.state_count < 100, "{part:?}");
+        assert_eq!((whole.trace_count, part.value), (100, None));
     }
 
     #[test]
