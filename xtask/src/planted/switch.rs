@@ -3,6 +3,8 @@
 //! The unit is the body of a function. `{ body }` becomes `{ if chosen(7) { body with bug 7 } else { body } }`, so a
 //! bug may change whatever stands in a body: an expression, a pattern, an arm, several statements. Bugs in one body
 //! become a chain of `if`s, and each branch has one of them only. Of a function within a function the innermost counts.
+//! A function that returns an `impl` of some trait cannot have two bodies: there the text must be an expression, and
+//! that is the unit.
 //!
 //! Rust is not parsed for this. Comments, strings and characters are blanked, and then it is enough to look for `fn`
 //! and to count brackets. What is misunderstood does not compile, or the bug is not caught: both are noticed.
@@ -44,26 +46,24 @@ pub(super) fn switched(contents: &str, changes: &[Change<'_>]) -> Result<String>
     let mut placed = Vec::new();
     for change in changes {
         let place = place(contents, change)?;
+        let Change { id, find, .. } = change;
         // The last one that begins before it is the innermost.
-        let within = bodies.iter().rfind(|body| body.range.start < place.start && place.end < body.range.end);
-        let body = within.with_context(|| {
-            format!(
-                "{}: {:?} is not within the body of a function, so it cannot be switched",
-                change.id, change.find
-            )
+        let body = bodies.iter().rfind(|body| body.range.start < place.start && place.end < body.range.end);
+        let body = body.with_context(|| {
+            format!("{id}: {find:?} is not within the body of a function, so it cannot be switched")
         })?;
-        ensure!(
-            !body.is_const,
-            "{}: {:?} is in a function that is const, so it cannot be switched",
-            change.id,
-            change.find
-        );
-        placed.push((body.range.clone(), place, change));
+        ensure!(!body.is_const, "{id}: {find:?} is in a function that is const, so it cannot be switched");
+        let unit = if body.is_opaque { place.clone() } else { body.range.clone() };
+        placed.push(Placed { unit, place, change });
     }
-    let mut wanted: Vec<Range<usize>> = placed.iter().map(|(body, ..)| body.clone()).collect();
-    wanted.sort_by_key(|body| body.start);
-    wanted.dedup();
-    Ok(rewrite(contents, 0..contents.len(), &wanted, &placed))
+    let mut units: Vec<Range<usize>> = placed.iter().map(|placed| placed.unit.clone()).collect();
+    units.sort_by_key(|unit| (unit.start, std::cmp::Reverse(unit.end)));
+    units.dedup();
+    for (unit, next) in units.iter().zip(units.iter().skip(1)) {
+        let overlap = || format!("{:?} and {:?} overlap", &contents[unit.clone()], &contents[next.clone()]);
+        ensure!(next.start >= unit.end || next.end <= unit.end, overlap());
+    }
+    Ok(rewrite(contents, 0..contents.len(), &units, &placed))
 }
 
 /// Where the text of a change is.
@@ -76,26 +76,41 @@ fn place(contents: &str, change: &Change<'_>) -> Result<Range<usize>> {
     Ok(start..start + find.len())
 }
 
-type Placed<'a> = (Range<usize>, Range<usize>, &'a Change<'a>);
+/// A change with its place, and the place of what is there twice because of it.
+struct Placed<'a> {
+    unit: Range<usize>,
+    place: Range<usize>,
+    change: &'a Change<'a>,
+}
 
-/// The text of a range, with switches in all wanted bodies in it, which are sorted by where they begin.
-fn rewrite(contents: &str, range: Range<usize>, wanted: &[Range<usize>], placed: &[Placed<'_>]) -> String {
+/// The text of a range, with switches in all units in it, which are sorted by where they begin.
+fn rewrite(contents: &str, range: Range<usize>, units: &[Range<usize>], placed: &[Placed<'_>]) -> String {
     let mut text = String::new();
     let mut at = range.start;
-    let mut rest = wanted;
-    while let Some((body, after)) = rest.split_first() {
-        text += &contents[at..body.start];
-        text += "{ ";
-        for (_, place, change) in placed.iter().filter(|(of, ..)| of == body) {
-            let (before, behind) = (&contents[body.start..place.start], &contents[place.end..body.end]);
+    let mut rest = units;
+    while let Some((unit, after)) = rest.split_first() {
+        text += &contents[at..unit.start];
+        // An expression has no braces of its own.
+        let mut signs = ["{ ", " }", "", ""];
+        for Placed { place, change, .. } in placed.iter().filter(|placed| placed.unit == *unit) {
+            if place == unit {
+                signs = ["(", ")", "{ ", " }"];
+            }
+            let [open, _, begin, end] = signs;
+            text += if text.ends_with(" else ") { "" } else { open };
+            let (before, behind) = (&contents[unit.start..place.start], &contents[place.end..unit.end]);
             let Change { number, id, replace, .. } = change;
-            text += &format!("if crate::is_planted({number} /* {id} */) {before}{replace}{behind} else ");
+            let branch = format!("{begin}{before}{replace}{behind}{end}");
+            text += &format!("if crate::is_planted({number} /* {id} */) {branch} else ");
         }
-        // What is inside has its own switches, in the branch without a bug of this body.
-        let inner = after.partition_point(|other| other.start < body.end);
-        text += &rewrite(contents, body.clone(), &after[..inner], placed);
-        text += " }";
-        (at, rest) = (body.end, &after[inner..]);
+        let [_, close, begin, end] = signs;
+        // What is inside has its own switches, in the branch without a change of this unit.
+        let inner = after.partition_point(|other| other.start < unit.end);
+        text += begin;
+        text += &rewrite(contents, unit.clone(), &after[..inner], placed);
+        text += end;
+        text += close;
+        (at, rest) = (unit.end, &after[inner..]);
     }
     text + &contents[at..range.end]
 }
@@ -104,6 +119,8 @@ fn rewrite(contents: &str, range: Range<usize>, wanted: &[Range<usize>], placed:
 struct Body {
     range: Range<usize>,
     is_const: bool,
+    /// Whether the function returns an `impl` of some trait, and so one type only, which has no name.
+    is_opaque: bool,
 }
 
 /// The bodies of all functions, in the order in which they begin.
@@ -126,7 +143,8 @@ fn bodies(code: &[u8]) -> Result<Vec<Body>> {
             b"unsafe" | b"extern" => {}
             b"fn" => {
                 if let Some(range) = body(code, at + length)? {
-                    bodies.push(Body { range, is_const });
+                    let is_opaque = is_opaque(&code[at + length..range.start]);
+                    bodies.push(Body { range, is_const, is_opaque });
                 }
                 is_const = false;
             }
@@ -135,6 +153,19 @@ fn bodies(code: &[u8]) -> Result<Vec<Body>> {
         at += length;
     }
     Ok(bodies)
+}
+
+/// Whether a signature has `impl` outside brackets, and so in the type of the result.
+fn is_opaque(signature: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    signature.iter().enumerate().any(|(at, byte)| {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && signature[at..].starts_with(b"impl ")
+    })
 }
 
 /// The body of the function whose `fn` ends here, if it has one.
@@ -276,6 +307,17 @@ mod tests {
              else {{ let x = 1 + 2; fn b() {inner} }} }}"
         );
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn where_a_body_cannot_be_there_twice_an_expression_is() {
+        let source = "fn a(x: &impl Fn() -> u8) -> impl Fn(u8) -> u8 { move |y| y + (1, 2).0 }";
+        let text = switched(source, &[change(0, "(1, 2)", "(3, 4)"), change(1, "(1, 2).0", "5")]).unwrap();
+        let inner = "(if crate::is_planted(0 /* bug */) { (3, 4) } else { (1, 2) })";
+        let outer = format!("(if crate::is_planted(1 /* bug */) {{ 5 }} else {{ {inner}.0 }})");
+        assert_eq!(text, source.replace("(1, 2).0", &outer));
+        let both = switched(source, &[change(0, "y + (1", "(0"), change(1, "(1, 2).0", "5")]);
+        assert!(both.unwrap_err().to_string().contains("overlap"));
     }
 
     #[test]
