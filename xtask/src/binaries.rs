@@ -115,7 +115,7 @@ impl Binary {
     }
 
     /// The command that runs the tests whose names contain one of these words, or all, as Cargo would.
-    pub(crate) fn command(&self, words: &[String]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
         command.args(words).current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command

@@ -31,8 +31,12 @@ use switch::{Change, chooser, switched};
 /// Says which bug is chosen, by its number.
 const VARIABLE: &str = "BROCCOLI_PLANTED";
 
-/// How many random problems the tests try; nothing is shrunk, since only the failure counts.
-const SETTINGS: [(&str, &str); 2] = [("BROCCOLI_CASES", "20000"), ("PROPTEST_MAX_SHRINK_ITERS", "0")];
+/// How many random problems are tried with a bug; with the first that fails it is caught.
+const CASES: &str = "20000";
+
+/// How many are tried without any bug. The tests themselves try them all on the sources as they are: this is only to
+/// see that the switches change nothing.
+const CASES_WITHOUT: &str = "2000";
 
 /// What a run may take.
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), mebibytes: 4096 };
@@ -79,10 +83,22 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
 
     let copy = Copy::make(workspace, &bugs)?;
     let binaries = copy.build(workspace, &chosen)?;
-    // The switches stand in the way of nobody: nothing fails as long as none is set.
-    let tests: BTreeSet<&Vec<String>> = chosen.iter().map(|(.., bug)| &bug.test).collect();
-    let mut runs: Vec<Run<'_>> = tests.into_iter().map(|test| Run { test, planted: None }).collect();
-    runs.extend(chosen.iter().map(|planted| Run { test: &planted.2.test, planted: Some(*planted) }));
+    let mut runs = Vec::new();
+    let mut words: BTreeMap<(&str, Option<&str>), BTreeSet<&str>> = BTreeMap::new();
+    for planted in &chosen {
+        let test = Test::parse(&planted.2.test)?;
+        let own = words.entry((test.package, test.target)).or_default();
+        // No word means all tests, as the empty one does.
+        own.extend(if test.words.is_empty() { vec![""] } else { test.words.clone() });
+        runs.push(Run { test, planted: Some(*planted) });
+    }
+    // Without a bug each program is run once, with the words of all.
+    for ((package, target), words) in words {
+        let words = words.into_iter().collect();
+        runs.push(Run { test: Test { package, target, words }, planted: None });
+    }
+    // The longest first: a run without a bug, or with a harmless change, does not end at the first failure.
+    runs.sort_by_key(|run| run.planted.is_some_and(|(.., bug)| !bug.harmless));
     let wrong = binaries::in_parallel(&runs, |run| copy.run(&binaries, run));
     let wrong: Vec<String> = wrong.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     if wrong.is_empty() {
@@ -147,18 +163,19 @@ struct Test<'a> {
     package: &'a str,
     /// A file in `tests`; otherwise the tests in the library's sources.
     target: Option<&'a str>,
-    words: &'a [String],
+    /// Parts of the names of tests.
+    words: Vec<&'a str>,
 }
 
 impl<'a> Test<'a> {
     fn parse(arguments: &'a [String]) -> Result<Self> {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let (package, target, count) = match words[..] {
-            ["-p", package, "--lib", ..] => (package, None, 3),
-            ["-p", package, "--test", target, ..] => (package, Some(target), 4),
+        let (package, target, words) = match &words[..] {
+            ["-p", package, "--lib", words @ ..] => (*package, None, words.to_vec()),
+            ["-p", package, "--test", target, words @ ..] => (*package, Some(*target), words.to_vec()),
             _ => anyhow::bail!("{words:?} is not [\"-p\", PACKAGE, \"--lib\" or \"--test\", TARGET, WORD …]"),
         };
-        Ok(Test { package, target, words: &arguments[count..] })
+        Ok(Test { package, target, words })
     }
 
     fn is_of(&self, binary: &Binary) -> bool {
@@ -169,7 +186,7 @@ impl<'a> Test<'a> {
 
 /// A test to be run, with a bug or without any.
 struct Run<'a> {
-    test: &'a [String],
+    test: Test<'a>,
     planted: Option<Planted<'a>>,
 }
 
@@ -217,29 +234,38 @@ impl Copy {
 
     /// Runs a test; says what is wrong with how it ended.
     fn run(&self, binaries: &[Binary], run: &Run<'_>) -> Result<Option<String>> {
-        let test = Test::parse(run.test)?;
+        let test = &run.test;
         let binary = binaries.iter().find(|binary| test.is_of(binary));
-        let binary = binary.with_context(|| format!("Cargo has not built {:?}", run.test))?;
+        let binary =
+            binary.with_context(|| format!("Cargo has not built {} {:?}", test.package, test.target))?;
         let name = run.planted.map_or_else(
-            || format!("none-{}", run.test.join("-").replace([':', '/'], "-")),
+            || format!("no bug, {} {}", test.package, test.target.unwrap_or_default()),
             |(_, id, _)| id.to_owned(),
         );
         let log = self.logs.join(format!("{name}.log"));
-        let mut command = binary.command(test.words);
+        let mut command = binary.command(&test.words);
         // Elsewhere than the copy, or problems that fail with one bug would be saved and tried with the next.
-        command.current_dir(&self.logs).envs(SETTINGS).env_remove(VARIABLE);
+        command.current_dir(&self.logs).env("PROPTEST_MAX_SHRINK_ITERS", "0").env_remove(VARIABLE);
+        command.env("BROCCOLI_CASES", if run.planted.is_some() { CASES } else { CASES_WITHOUT });
         if let Some((number, ..)) = run.planted {
             command.env(VARIABLE, number.to_string());
         }
         let ran = binaries::run(&mut command, Some(LIMITS), &log)?;
         let wrong = judge(run.planted.map(|(.., bug)| bug), &ran);
-        println!("{}", described(run, &ran));
+        let seconds = ran.time.as_secs_f64();
+        println!("{seconds:6.1} s  {name}: {:?}", ran.end);
+        if let Some((.., bug)) = run.planted {
+            println!("          {}: {}", bug.name, bug.why);
+        }
         Ok(wrong.map(|wrong| format!("{name}: {wrong} (log: {})", log.display())))
     }
 }
 
 /// What is wrong with how a test ended.
 fn judge(bug: Option<&Bug>, ran: &Ran) -> Option<String> {
+    if ran.end == End::Passed && ran.tests.is_empty() {
+        return Some("no test has the words of `test` in its name".to_owned());
+    }
     let ended = match ran.end {
         End::Passed => "passes",
         End::Failed => "fails",
@@ -258,22 +284,11 @@ fn judge(bug: Option<&Bug>, ran: &Ran) -> Option<String> {
     };
     match bug {
         None if is_caught => Some(format!("the test {ended} without any bug")),
-        None if ran.tests.is_empty() => Some("no test has the words of the file in its name".to_owned()),
         Some(bug) if bug.harmless && is_caught => {
             Some(format!("{:?} is not harmless: the test {ended}", bug.name))
         }
         Some(bug) if !bug.harmless && !is_caught => Some(format!("{:?} survives", bug.name)),
         _ => None,
-    }
-}
-
-fn described(run: &Run<'_>, ran: &Ran) -> String {
-    let seconds = ran.time.as_secs_f64();
-    match run.planted {
-        None => format!("{seconds:6.1} s  {:?} without a bug: {:?}", run.test.join(" "), ran.end),
-        Some((_, id, bug)) => {
-            format!("{seconds:6.1} s  {id}: {:?}\n          {}: {}", ran.end, bug.name, bug.why)
-        }
     }
 }
 
@@ -319,7 +334,7 @@ mod tests {
     fn a_test_names_a_package_and_a_target() {
         let words = ["-p", "a", "--test", "b", "c"].map(str::to_owned);
         let test = Test::parse(&words).unwrap();
-        assert_eq!((test.package, test.target, test.words), ("a", Some("b"), &words[4..]));
+        assert_eq!((test.package, test.target, test.words), ("a", Some("b"), vec!["c"]));
         assert_eq!(Test::parse(&["-p", "a", "--lib"].map(str::to_owned)).unwrap().target, None);
         assert!(Test::parse(&["--test", "b"].map(str::to_owned)).is_err());
     }
@@ -339,5 +354,6 @@ mod tests {
         assert!(judge(None, &ran(End::Failed)).is_some());
         let nothing = Ran { tests: Vec::new(), ..ran(End::Passed) };
         assert!(judge(None, &nothing).unwrap().contains("no test"));
+        assert!(judge(Some(&bug("harmless = true")), &nothing).unwrap().contains("no test"));
     }
 }
