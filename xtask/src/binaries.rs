@@ -84,6 +84,8 @@ pub(crate) struct Limits {
     pub(crate) time: Duration,
     /// Address space.
     pub(crate) mebibytes: u64,
+    /// Whether to end it at the first failure; what a test says when it fails is then lost.
+    pub(crate) is_first_enough: bool,
 }
 
 /// How a run ended.
@@ -125,7 +127,7 @@ impl Binary {
 /// How often to look whether a program that says nothing is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Runs the command of a test program, with all it says in the log; with limits it is ended at the first failure.
+/// Runs the command of a test program, with all it says in the log.
 pub(crate) fn run(command: &mut Command, limits: Option<Limits>, log: &Path) -> Result<Ran> {
     let mut output = File::create(log).with_context(|| format!("writing {}", log.display()))?;
     let mut command = limited(command, limits);
@@ -163,7 +165,7 @@ pub(crate) fn run(command: &mut Command, limits: Option<Limits>, log: &Path) -> 
                 if let Some((name, failed)) = follower.ended(&line) {
                     tests.push((name, time - last));
                     last = time;
-                    if limits.is_some() && failed {
+                    if failed && limits.is_some_and(|limits| limits.is_first_enough) {
                         end_group(&mut child)?;
                         break End::Failed;
                     }
@@ -321,7 +323,8 @@ mod tests {
     }
 
     #[cfg(unix)]
-    const LIMITS: Option<Limits> = Some(Limits { time: Duration::from_secs(20), mebibytes: 1024 });
+    const LIMITS: Option<Limits> =
+        Some(Limits { time: Duration::from_secs(20), mebibytes: 1024, is_first_enough: true });
 
     #[cfg(unix)]
     #[test]
@@ -334,12 +337,19 @@ mod tests {
         let (ran, _) = script("echo 'test a ... FAILED'; sleep 60; echo 'test b ... ok'", LIMITS);
         assert_eq!((ran.end, ran.tests.len()), (End::Failed, 1));
         assert!(ran.time < Duration::from_secs(15));
+
+        let patient = Some(Limits { is_first_enough: false, ..LIMITS.unwrap() });
+        let (ran, said) =
+            script("echo 'test a ... FAILED'; echo 'test b ... ok'; echo why; exit 101", patient);
+        assert_eq!((ran.end, ran.tests.len()), (End::Failed, 2));
+        assert!(said.ends_with("why\n"), "{said}");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_run_that_takes_too_much_is_ended_with_its_children() {
-        let soon = Some(Limits { time: Duration::from_millis(100), mebibytes: 1024 });
+        let soon = Limits { time: Duration::from_millis(100), ..LIMITS.unwrap() };
+        let soon = Some(soon);
         let (ran, _) = script("sleep 60 & sleep 60", soon);
         assert_eq!(ran.end, End::Late);
         assert!(ran.time < Duration::from_secs(15));

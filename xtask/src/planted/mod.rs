@@ -31,15 +31,12 @@ use switch::{Change, chooser, switched};
 /// Says which bug is chosen, by its number.
 const VARIABLE: &str = "BROCCOLI_PLANTED";
 
-/// How many random problems are tried with a bug; with the first that fails it is caught.
-const CASES: &str = "20000";
-
-/// How many are tried without any bug. The tests themselves try them all on the sources as they are: this is only to
-/// see that the switches change nothing.
-const CASES_WITHOUT: &str = "2000";
+/// How many random problems the tests try, without a bug as many as with one: some want to have met enough of a kind.
+/// Nothing is shrunk, since only the failure counts.
+const SETTINGS: [(&str, &str); 2] = [("BROCCOLI_CASES", "20000"), ("PROPTEST_MAX_SHRINK_ITERS", "0")];
 
 /// What a run may take.
-const LIMITS: Limits = Limits { time: Duration::from_secs(300), mebibytes: 4096 };
+const LIMITS: Limits = Limits { time: Duration::from_secs(300), mebibytes: 4096, is_first_enough: true };
 
 /// A bug to be planted.
 #[derive(Debug, Deserialize)]
@@ -239,18 +236,20 @@ impl Copy {
         let binary =
             binary.with_context(|| format!("Cargo has not built {} {:?}", test.package, test.target))?;
         let name = run.planted.map_or_else(
-            || format!("no bug, {} {}", test.package, test.target.unwrap_or_default()),
+            || format!("no-bug-{}-{}", test.package, test.target.unwrap_or("lib")),
             |(_, id, _)| id.to_owned(),
         );
         let log = self.logs.join(format!("{name}.log"));
         let mut command = binary.command(&test.words);
         // Elsewhere than the copy, or problems that fail with one bug would be saved and tried with the next.
-        command.current_dir(&self.logs).env("PROPTEST_MAX_SHRINK_ITERS", "0").env_remove(VARIABLE);
-        command.env("BROCCOLI_CASES", if run.planted.is_some() { CASES } else { CASES_WITHOUT });
+        command.current_dir(&self.logs).envs(SETTINGS).env_remove(VARIABLE);
         if let Some((number, ..)) = run.planted {
             command.env(VARIABLE, number.to_string());
         }
-        let ran = binaries::run(&mut command, Some(LIMITS), &log)?;
+        // Where nothing should fail, it is of interest what does.
+        let is_bug = run.planted.is_some_and(|(.., bug)| !bug.harmless);
+        let limits = Limits { is_first_enough: is_bug, ..LIMITS };
+        let ran = binaries::run(&mut command, Some(limits), &log)?;
         let wrong = judge(run.planted.map(|(.., bug)| bug), &ran);
         let seconds = ran.time.as_secs_f64();
         println!("{seconds:6.1} s  {name}: {:?}", ran.end);
