@@ -191,16 +191,23 @@ struct Run<'a> {
 struct Copy {
     work: PathBuf,
     logs: PathBuf,
+    runs: PathBuf,
+    /// Random problems that once failed, and the sources that they belong to.
+    saved: BTreeSet<PathBuf>,
 }
 
 impl Copy {
     fn make(workspace: &Workspace, bugs: &BTreeMap<String, Bug>) -> Result<Self> {
         let folder = workspace.target.join("planted");
-        let copy = Copy { work: folder.join("work"), logs: folder.join("logs") };
-        for folder in [&copy.work, &copy.logs] {
+        let files = sources(&workspace.root)?;
+        let saved =
+            files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "regressions"));
+        let saved = saved.flat_map(|file| [file.clone(), file.with_extension("rs")]).collect();
+        let [work, logs, runs] = ["work", "logs", "runs"].map(|name| folder.join(name));
+        for folder in [&work, &logs, &runs] {
             fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
         }
-        let files = sources(&workspace.root)?;
+        let copy = Copy { work, logs, runs, saved };
         let mut roots = BTreeSet::new();
         for (id, bug) in bugs {
             ensure!(files.contains(&bug.file), "{id}: there is no file {}", bug.file.display());
@@ -241,8 +248,12 @@ impl Copy {
         );
         let log = self.logs.join(format!("{name}.log"));
         let mut command = binary.command(&test.words);
-        // Elsewhere than the copy, or problems that fail with one bug would be saved and tried with the next.
-        command.current_dir(&self.logs).envs(SETTINGS).env_remove(VARIABLE);
+        // A problem that fails is saved with those that failed before. Each run has these for itself, or what fails
+        // with one bug would be tried with the next.
+        let place = self.runs.join(&name);
+        fs::create_dir_all(&place).with_context(|| format!("creating {}", place.display()))?;
+        mirror(&self.work, &place, &self.saved, |_, contents| Ok(contents))?;
+        command.current_dir(&place).envs(SETTINGS).env_remove(VARIABLE);
         if let Some((number, ..)) = run.planted {
             command.env(VARIABLE, number.to_string());
         }
