@@ -3,18 +3,23 @@
 use anyhow::{Context, Result, bail};
 
 use crate::package;
-use crate::python::{Environment, NOT_READY};
+use crate::python::{Environment, NOT_READY, run_pytest};
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run};
 
-/// Makes the virtual environment and installs the package there.
+/// Makes the virtual environment.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
+    environment(workspace).set_up(workspace)
+}
+
+/// Installs the wheel there that the package's own tests have.
+pub(crate) fn wheel(workspace: &Workspace) -> Result<Outcome> {
     let environment = environment(workspace);
-    let made = environment.set_up(workspace)?;
-    if matches!(made, Outcome::Passed) {
-        package::install(workspace, &environment, "../../python")?;
+    if !environment.is_ready() {
+        return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    Ok(made)
+    package::install_built(workspace, &environment)?;
+    Ok(Outcome::Passed)
 }
 
 /// `ruff` and `mypy --strict`.
@@ -31,7 +36,13 @@ pub(crate) fn lint(workspace: &Workspace) -> Result<Outcome> {
 
 /// The tests, with a short run of every method.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
-    programs(workspace, &[("python", &["-m", "pytest"])])
+    let environment = environment(workspace);
+    if !environment.is_ready() {
+        return Ok(Outcome::Skipped(NOT_READY.to_owned()));
+    }
+    let mut pytest = environment.command(workspace, "python", ".");
+    run_pytest(workspace, pytest.args(["-m", "pytest"]).env("OMP_NUM_THREADS", "1"))?;
+    Ok(Outcome::Passed)
 }
 
 /// Runs the benchmark; true if it succeeded. It keeps the caller's folder, for relative paths.
@@ -39,6 +50,7 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[String]) -> Result<bool>
     if let Outcome::Skipped(why) = set_up(workspace)? {
         bail!("{why}");
     }
+    package::install(workspace, &environment(workspace), "../../python")?;
     let mut command = environment(workspace).command(workspace, "python", ".");
     command.args(["-m", "alternatives"]).args(arguments);
     if !arguments.iter().any(|argument| argument.starts_with("--output")) {

@@ -12,8 +12,11 @@ pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> Result<Result
         let packages = packages.join(" ");
         return Ok(Err(format!("install the packages {packages}, or run as root where apt-get is")));
     }
+    // Several steps may install something at the same time, and apt-get does not wait for another.
+    let lock = workspace.target.join("apt.lock");
     let apt = || {
-        let mut apt = workspace.command("apt-get");
+        let mut apt = workspace.command("flock");
+        apt.arg(&lock).arg("apt-get");
         apt.env("DEBIAN_FRONTEND", "noninteractive");
         apt
     };

@@ -48,7 +48,6 @@ struct Block {
 
 /// Every block but those in Python.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
-    run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
     let mut runner = Runner::new(workspace)?;
     let mut problems = Vec::new();
     for (page, blocks) in documents(&workspace.root)? {

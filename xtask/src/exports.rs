@@ -1,10 +1,12 @@
 //! The exports in the hands of the programs they are for: compilers, onnxruntime, Graphviz, LaTeX, and a
 //! browser for the report.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
+use crate::binaries::Binary;
 use crate::debian;
-use crate::python::{Environment, NOT_READY};
+use crate::python::{Environment, NOT_READY, run_pytest};
+use crate::rust;
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, works};
 
@@ -34,9 +36,14 @@ pub(crate) fn programs(workspace: &Workspace) -> Result<Outcome> {
     if let Some(why) = not_ready(workspace, &environment) {
         return Ok(Outcome::Skipped(why));
     }
-    let mut test = workspace.cargo(["test", "--package", "broccoli-export"]);
-    test.args(["--test", "programs", "--test", "drawings"]);
-    run(test.env("BROCCOLI_PYTHON", environment.program("python")))?;
+    let is_wanted = |binary: &Binary| {
+        binary.package == "broccoli-export" && ["programs", "drawings"].contains(&binary.target.as_str())
+    };
+    let binaries: Vec<Binary> = rust::binaries(workspace)?.into_iter().filter(is_wanted).collect();
+    ensure!(binaries.len() == 2, "the tests of programs and pictures are not there");
+    for binary in binaries {
+        run(binary.command(&[]).env("BROCCOLI_PYTHON", environment.program("python")))?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -46,12 +53,14 @@ pub(crate) fn report(workspace: &Workspace) -> Result<Outcome> {
     if let Some(why) = not_ready(workspace, &environment) {
         return Ok(Outcome::Skipped(why));
     }
-    run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
     let screenshots = workspace.target.join("screenshots");
     std::fs::create_dir_all(&screenshots).with_context(|| format!("creating {}", screenshots.display()))?;
     let mut pytest = environment.command(workspace, "pytest", "exports");
     pytest.env("BROCCOLI", workspace.broccoli());
-    run(pytest.env("BROCCOLI_SCREENSHOTS", screenshots).args(["-p", "no:cacheprovider", "."]))?;
+    run_pytest(
+        workspace,
+        pytest.env("BROCCOLI_SCREENSHOTS", screenshots).args(["-p", "no:cacheprovider", "."]),
+    )?;
     Ok(Outcome::Passed)
 }
 

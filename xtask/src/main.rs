@@ -8,7 +8,9 @@
 
 mod alternatives;
 mod bench;
+mod binaries;
 mod book;
+mod changes;
 mod debian;
 mod documents;
 mod exports;
@@ -21,6 +23,7 @@ mod planted;
 mod promises;
 mod python;
 mod rust;
+mod schedule;
 mod summary;
 mod test;
 mod tools;
@@ -49,6 +52,9 @@ enum Chore {
     /// Run a benchmark, optimised: `cargo xtask bench paper --help`.
     #[command(disable_help_flag = true)]
     Bench(bench::Arguments),
+    /// Run one step of `test`, which starts them like this.
+    #[command(hide = true)]
+    Step(test::One),
 }
 
 /// Whether there is a chore of this name.
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Gallery(arguments) => gallery::run(&arguments),
         Chore::Book => book::write(),
         Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Step(one) => test::run_one(&one),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

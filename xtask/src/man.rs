@@ -15,7 +15,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     {
         return Ok(Outcome::Skipped(why));
     }
-    run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
     let folder = workspace.target.join("man");
     run(workspace.command(workspace.broccoli()).arg("manual").arg(&folder))?;
     let mut count = 0;

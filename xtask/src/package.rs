@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::python::{Environment, NOT_READY};
+use crate::python::{Environment, NOT_READY, run_pytest};
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, run_and_read};
 
@@ -35,7 +35,14 @@ pub(crate) fn install(workspace: &Workspace, environment: &Environment, folder: 
         .command(workspace, "maturin", folder)
         .args(["build", "--release", "--out"])
         .arg(&wheels))?;
-    let built: Vec<PathBuf> = fs::read_dir(&wheels)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    install_built(workspace, environment)
+}
+
+/// Installs the wheel that was built last.
+pub(crate) fn install_built(workspace: &Workspace, environment: &Environment) -> Result<()> {
+    let wheels = workspace.target.join("wheels");
+    let entries = fs::read_dir(&wheels).with_context(|| format!("reading {}", wheels.display()))?;
+    let built: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let [wheel] = built.as_slice() else {
         anyhow::bail!("there should be one wheel in {}", wheels.display());
     };
@@ -73,15 +80,15 @@ pub(crate) fn pytest(workspace: &Workspace) -> Result<Outcome> {
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    run(&mut workspace.cargo(["build", "--release", "--package", "broccoli-cli"]))?;
     // The program and not the module: it leaves the sources here alone and tests what was installed.
     let mut pytest = environment.command(workspace, "pytest", ".");
     pytest.env("BROCCOLI_CLI", workspace.broccoli()).env("MPLBACKEND", "Agg");
     pytest.args(["-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "tests", "broccoli"]);
     if !workspace.long {
         pytest.args(["-m", "not long"]);
+        workspace.note_left(["the Python package with MuJoCo and Stable-Baselines3".to_owned()]);
     }
-    run(&mut pytest)?;
+    run_pytest(workspace, &mut pytest)?;
     Ok(Outcome::Passed)
 }
 

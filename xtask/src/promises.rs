@@ -3,11 +3,17 @@
 use anyhow::{Result, ensure};
 
 use crate::summary::Outcome;
-use crate::workspace::{Workspace, run_and_read};
+use crate::workspace::{Workspace, run, run_and_read};
 
 /// The first line of the optimal tree for MountainCar, and its value.
 const ROOT: &str = "position >= -0.45";
 const VALUE: &str = "104";
+
+/// Builds the command as users have it, for this step and all others that need it.
+pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
+    run(&mut workspace.cargo(["build", "--release"]))?;
+    Ok(Outcome::Passed)
+}
 
 /// `solve mountain-car` needs no flag, succeeds and shows the optimal tree.
 pub(crate) fn first_command(workspace: &Workspace) -> Result<Outcome> {
@@ -20,7 +26,7 @@ pub(crate) fn first_command(workspace: &Workspace) -> Result<Outcome> {
 
 /// A library user's own system, solved.
 pub(crate) fn example(workspace: &Workspace) -> Result<Outcome> {
-    let arguments = ["run", "--release", "--package", "broccoli-core", "--example", "my_system"];
+    let arguments = ["run", "--package", "broccoli-core", "--example", "my_system"];
     let output = run_and_read(&mut workspace.cargo(arguments))?;
     ensure!(!output.trim().is_empty(), "the example prints nothing");
     Ok(Outcome::Passed)

@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use crate::debian;
 use crate::summary::Outcome;
-use crate::workspace::{Workspace, run, works};
+use crate::workspace::{Workspace, run, run_and_read, works};
 
 pub(crate) const NOT_READY: &str = "the virtual environment is not ready";
 
@@ -40,13 +41,26 @@ pub(crate) fn gymnasium(workspace: &Workspace) -> Result<Outcome> {
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    let example = ["--package", "broccoli-environments", "--example", "transitions"];
-    run(workspace.cargo(["build", "--release"]).args(example))?;
     let name = format!("transitions{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = environment.command(workspace, "pytest", "gymnasium");
-    pytest.env("BROCCOLI_TRANSITIONS", workspace.target.join("release/examples").join(name));
-    run(pytest.args(["-p", "no:cacheprovider", "."]))?;
+    pytest.env("BROCCOLI_TRANSITIONS", workspace.target.join("debug/examples").join(name));
+    run_pytest(workspace, pytest.args(["-p", "no:cacheprovider", "."]))?;
     Ok(Outcome::Passed)
+}
+
+/// Runs pytest and notes how long its slowest tests took.
+pub(crate) fn run_pytest(workspace: &Workspace, pytest: &mut Command) -> Result<()> {
+    let output = run_and_read(pytest.arg("--durations=10"))?;
+    workspace.note_tests(output.lines().filter_map(duration));
+    Ok(())
+}
+
+/// The name and the time in `1.25s call     test_x.py::test_y`.
+fn duration(line: &str) -> Option<(String, Duration)> {
+    let mut words = line.split_whitespace();
+    let seconds: f64 = words.next()?.strip_suffix('s')?.parse().ok()?;
+    let name = words.nth(1).filter(|_| line.contains(" call "))?;
+    Some((format!("pytest: {name}"), Duration::try_from_secs_f64(seconds).ok()?))
 }
 
 fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outcome> {
@@ -156,5 +170,22 @@ impl Environment {
             .env("MYPY_CACHE_DIR", cache.join("mypy"))
             .env("PYTHONPYCACHEPREFIX", cache.join("python"));
         command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_of_pytest_are_read() {
+        let (name, time) = duration("12.50s call     tests/test_a.py::test_b[1]").unwrap();
+        assert_eq!(
+            (name.as_str(), time),
+            ("pytest: tests/test_a.py::test_b[1]", Duration::from_millis(12_500))
+        );
+        assert_eq!(duration("0.01s setup    tests/test_a.py::test_b"), None);
+        assert_eq!(duration("===== slowest 10 durations ====="), None);
+        assert_eq!(duration("3 passed in 1.25s"), None);
     }
 }

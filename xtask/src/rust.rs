@@ -1,12 +1,26 @@
 //! The checks of the Rust code itself: formatting, lints, tests, documentation.
 
-use anyhow::Result;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
+use anyhow::{Context, Result};
+
+use crate::binaries::{self, Binary, End};
+use crate::changes;
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, works};
 
 /// What the long tests are told: how many random problems to try, and that no known answer is too slow.
 const LONG: [(&str, &str); 2] = [("BROCCOLI_CASES", "1000000"), ("BROCCOLI_LONG", "1")];
+
+/// What they do besides.
+const LEFT: [&str; 4] = [
+    "ten times as many random problems",
+    "known answers with the engines that take minutes for them",
+    "a hundred kills of a search instead of ten",
+    "heavy problems of the gallery at their full size",
+];
 
 /// `cargo fmt --all --check`, also for the builder of the book, which is not in the workspace.
 pub(crate) fn format(workspace: &Workspace) -> Result<Outcome> {
@@ -23,16 +37,87 @@ pub(crate) fn clippy(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// `cargo test`, with the examples in the documentation.
+/// Builds all tests, and the examples.
+pub(crate) fn build(workspace: &Workspace) -> Result<Outcome> {
+    let binaries = binaries(workspace)?;
+    println!("{} test programs", binaries.len());
+    Ok(Outcome::Passed)
+}
+
+/// The programs that run the tests; they are built if need be.
+pub(crate) fn binaries(workspace: &Workspace) -> Result<Vec<Binary>> {
+    binaries::build(&mut workspace.cargo(["test", "--workspace"]))
+}
+
+/// Runs all tests but the examples in the documentation.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = workspace.cargo(["test", "--workspace", "--no-fail-fast"]);
+    let mut binaries = binaries(workspace)?;
+    if let Some(changes) = workspace.changes.as_ref().filter(|_| workspace.only_changed) {
+        let packages = changes::packages(workspace, changes)?;
+        binaries.retain(|binary| packages.contains(&binary.package));
+        println!(
+            "packages that differ, or depend on one: {}",
+            packages.into_iter().collect::<Vec<_>>().join(", ")
+        );
+    }
     if workspace.long {
         for (name, value) in LONG {
-            command.env(name, value);
             println!("{name}={value}");
         }
+    } else {
+        workspace.note_left(LEFT.map(str::to_owned));
     }
-    run(&mut command)?;
+    let folder = workspace.target.join("test/logs");
+    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let times = folder.join("times.json");
+    longest_first(&mut binaries, &times);
+
+    let is_long = workspace.long;
+    let ran = binaries::in_parallel(&binaries, |binary| {
+        let log = folder.join(format!("{}.log", binary.name().replace("::", "-")));
+        let mut command = binary.command(&[]);
+        if is_long {
+            command.envs(LONG);
+        }
+        let ran = binaries::run(&mut command, None, &log)?;
+        let (name, count, seconds) = (binary.name(), ran.tests.len(), ran.time.as_secs_f64());
+        println!("{seconds:6.1} s  {name}: {count} tests, {:?}", ran.end);
+        if ran.end != End::Passed {
+            let said = fs::read(&log).unwrap_or_default();
+            println!("{}", String::from_utf8_lossy(&said));
+        }
+        Ok((name, ran))
+    });
+    let ran = ran.into_iter().collect::<Result<Vec<_>>>()?;
+    let seconds: BTreeMap<&str, f64> =
+        ran.iter().map(|(name, ran)| (name.as_str(), ran.time.as_secs_f64())).collect();
+    fs::write(&times, serde_json::to_vec(&seconds)?)
+        .with_context(|| format!("writing {}", times.display()))?;
+    let failed: Vec<&str> =
+        ran.iter().filter(|(_, ran)| ran.end != End::Passed).map(|(name, _)| name.as_str()).collect();
+    let failed = failed.join(", ");
+    let count: usize = ran.iter().map(|(_, ran)| ran.tests.len()).sum();
+    println!("{count} tests in {} programs", ran.len());
+    for (name, ran) in ran {
+        workspace.note_tests(ran.tests.into_iter().map(|(test, time)| (format!("{name}: {test}"), time)));
+    }
+    Ok(if failed.is_empty() { Outcome::Passed } else { Outcome::Failed(format!("tests fail in {failed}")) })
+}
+
+/// Sorts by what each took the last time, so that none is left to run alone at the end; the wall is the longest.
+fn longest_first(binaries: &mut [Binary], times: &Path) {
+    let known: BTreeMap<String, f64> =
+        fs::read(times).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    let seconds = |binary: &Binary| {
+        let guess = if binary.target == "wall" { f64::MAX } else { 60.0 };
+        known.get(&binary.name()).copied().unwrap_or(guess)
+    };
+    binaries.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
+}
+
+/// The examples in the documentation.
+pub(crate) fn examples(workspace: &Workspace) -> Result<Outcome> {
+    run(&mut workspace.cargo(["test", "--workspace", "--doc"]))?;
     Ok(Outcome::Passed)
 }
 

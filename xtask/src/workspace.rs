@@ -1,11 +1,16 @@
 //! Where things are, and how commands are run: printed first, from the root, their output streamed.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+
+use crate::changes::Changes;
+use crate::summary::Notes;
 
 /// The checkout, and what was asked for.
 pub(crate) struct Workspace {
@@ -15,6 +20,12 @@ pub(crate) struct Workspace {
     pub(crate) target: PathBuf,
     /// Whether to run the long version of the tests.
     pub(crate) long: bool,
+    /// Whether to test only what differs from the merge base.
+    pub(crate) only_changed: bool,
+    /// What differs from the merge base, if that is known.
+    pub(crate) changes: Option<Changes>,
+    /// What the present step has to say at the end of all.
+    pub(crate) notes: RefCell<Notes>,
 }
 
 impl Workspace {
@@ -27,7 +38,21 @@ impl Workspace {
             Some(target) => std::path::absolute(target)?,
             None => root.join("target"),
         };
-        Ok(Workspace { root, target, long })
+        let changes = Changes::find(&root);
+        Ok(Workspace { root, target, long, only_changed: false, changes, notes: RefCell::default() })
+    }
+
+    /// Notes how long some tests took, for the list of the slowest.
+    pub(crate) fn note_tests(&self, tests: impl IntoIterator<Item = (String, Duration)>) {
+        self.notes
+            .borrow_mut()
+            .tests
+            .extend(tests.into_iter().map(|(name, time)| (name, time.as_secs_f64())));
+    }
+
+    /// Notes what was left to `--long`, if anything.
+    pub(crate) fn note_left(&self, what: impl IntoIterator<Item = String>) {
+        self.notes.borrow_mut().left.extend(what);
     }
 
     /// A command that runs in the root, with the same target folder as ours.
@@ -82,6 +107,15 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs the command, shows its standard output as it comes, and returns it.
 pub(crate) fn run_and_read(command: &mut Command) -> Result<String> {
+    read(command, |part| std::io::stdout().write_all(part))
+}
+
+/// Runs the command and returns its standard output.
+pub(crate) fn run_and_read_quietly(command: &mut Command) -> Result<String> {
+    read(command, |_| Ok(()))
+}
+
+fn read(command: &mut Command, show: impl Fn(&[u8]) -> std::io::Result<()>) -> Result<String> {
     announce(command);
     let child = command.stdout(Stdio::piped()).spawn();
     let mut child = child.with_context(|| format!("cannot run {}", shown(command)))?;
@@ -93,7 +127,7 @@ pub(crate) fn run_and_read(command: &mut Command) -> Result<String> {
             if count == 0 {
                 break;
             }
-            std::io::stdout().write_all(&buffer[..count])?;
+            show(&buffer[..count])?;
             output.extend_from_slice(&buffer[..count]);
         }
     }

@@ -51,10 +51,10 @@ fn the_same_query_limit_gives_the_same_result() {
 #[test]
 fn a_cache_that_is_too_large_shrinks() {
     let problem =
-        ["solve", "mountain-car", "--depth", "3", "--step", "0.18,0.014", "--json", "--threads", "1"];
+        ["solve", "mountain-car", "--depth", "3", "--step", "0.12,0.01", "--json", "--threads", "1"];
     let whole = json(&run(&problem));
     let cached = json(&run(&[&problem[..], &["--cache", "1GiB"]].concat()));
-    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "12MiB"]].concat());
+    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "30MiB"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let limited = json(&output);
     assert_eq!(limited["tree"], whole["tree"]);
