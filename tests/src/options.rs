@@ -183,7 +183,7 @@ pub fn options() -> impl Strategy<Value = Options> {
     let cache =
         prop_oneof![6 => Just(None), 1 => Just(Some(0)), 1 => Just(Some(500)), 2 => Just(Some(1 << 30))];
     let memory =
-        prop_oneof![6 => Just(None), 1 => Just(Some(1)), 1 => Just(Some(2_000)), 1 => Just(Some(20_000))];
+        prop_oneof![6 => Just(None), 1 => Just(Some(1)), 1 => Just(Some(2_000)), 2 => Just(Some(20_000))];
     let rows = prop_oneof![7 => Just(None), 1 => Just(Some(1)), 1 => Just(Some(7)), 1 => Just(Some(64))];
     let machine = (engine, back, threads, cache, memory, rows);
     let gap = prop_oneof![6 => Just(0u16), 1 => 1..30u16, 1 => 30..400u16];

@@ -184,7 +184,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
 
 /// The same problems with another objective: over the initial states in any way, and by rewards.
 pub fn any_objective(tables: impl Strategy<Value = TableProblem>) -> impl Strategy<Value = TableProblem> {
-    let over = prop_oneof![1 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3), 2 => Just(4)];
+    let over = prop_oneof![1 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3), 3 => Just(4)];
     let bounds = (0..4u8, 0..4u8);
     let rewards = (any::<bool>(), vec(any::<u8>(), 1..=16));
     let raw = (over, any::<bool>(), 0..4u8, bounds, rewards, vec(0..5u8, 5), 1..=100u8);

@@ -9,6 +9,9 @@ use super::start;
 use crate::problem::{Instance, Problem, RunError};
 use crate::tree::Tree;
 
+/// A resumed search runs the best tree again if that takes no more steps than this.
+const MOST_STEPS_OF_BEST: u64 = 4_096;
+
 /// All that is left of a search by [`Engine::Behaviour`](super::Engine::Behaviour), and all that it has
 /// found. Made for a [`Keeper`], gone on with by [`Search::resume`](super::Search::resume); any format
 /// of serde will do to keep it.
@@ -118,7 +121,13 @@ impl Checkpoint {
         let started = self.start.clone().zip(self.incumbent);
         let best =
             started.map(|(tree, (value, _))| Solution { tree, value }).or_else(|| self.saved.best(problem));
-        let Some(best) = best else { return Ok(()) };
+        // A tree whose runs are long is run again when the search has come to its end.
+        let is_short = |best: &Solution| {
+            let objective = problem.objective();
+            let steps = if objective.is_plain() { best.value } else { objective.horizon() };
+            steps.saturating_mul(problem.initial_states().len() as u64) <= MOST_STEPS_OF_BEST
+        };
+        let Some(best) = best.filter(is_short) else { return Ok(()) };
         confirm(problem, &best, instance).map_err(|error| match error {
             RunError::NotDeterministic { initial, did, does } => {
                 let what = format!("{did} by the best tree so far, and now {does}");

@@ -378,9 +378,13 @@ impl<'a> Search<'a> {
                 let witness = self.witness.take();
                 let options =
                     behaviour::Options { any_optimal: self.any_optimal, witness, ..self.options(cache) };
+                let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
                 let saved = checkpoint.map(|checkpoint| checkpoint.saved);
                 behaviour::search(problem, factory, &options, progress, saved)?;
-                // Without that nothing is proved.
+                if let Some(checkpoint) = unsure {
+                    // It took no more query to come to the end, but nothing is proved before the system was asked again.
+                    progress.keep_again(&checkpoint);
+                }
                 ran_again
             }
             Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),

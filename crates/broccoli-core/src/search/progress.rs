@@ -117,6 +117,13 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Nothing has been done since a checkpoint was made.
+    pub(super) fn keep_again(&mut self, checkpoint: &Checkpoint) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.keep(checkpoint);
+        }
+    }
+
     /// Goes on where a checkpoint was made.
     pub(super) fn resume(&mut self, checkpoint: &Checkpoint) {
         if let (Some(tree), Some((value, _))) = (checkpoint.start.clone(), checkpoint.incumbent) {
