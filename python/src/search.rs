@@ -188,7 +188,7 @@ pub fn search(
             search = search.start(start.get().core().clone()).map_err(wrong)?;
         }
         if let Some(checkpoint) = saved {
-            let named = |error| file.as_ref().map_or_else(|| wrong(&error), |file| file.wrong(&error));
+            let named = |error| file.as_ref().map_or_else(|| wrong(error), |file| file.wrong(&error));
             search = search.resume(checkpoint).map_err(named)?;
         }
         if let Some(file) = &mut file {

@@ -13,7 +13,7 @@ macro_rules! saved {
 }
 
 /// All of them.
-pub const SAVED: &[Saved] = saved!["expression" / "sum-of-60000",];
+pub const SAVED: &[Saved] = saved!["expression" / "sum-of-60000", "message" / "objects-for-a-version",];
 
 /// The bytes of one of them.
 pub fn bytes(reader: &str, file: &str) -> &'static [u8] {

@@ -5,7 +5,7 @@ use std::io::Write;
 use broccoli_core::problem::{Action, Verdict};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::Number;
 
 use super::message::{Format, PROTOCOL, Refusal, Replies, Request, malformed};
 use crate::description::{ComesBack, Description};
@@ -16,10 +16,10 @@ pub(super) fn write_hello(formats: &[Format], out: &mut Vec<u8>) {
     write_line(&RequestJson::Hello { protocol: PROTOCOL, formats }, out);
 }
 
-/// What comes first in a hello; the rest is not kept.
+/// What comes first in a hello; the rest is not kept. Another thing than a number is wrong in any version.
 #[derive(Deserialize)]
 struct VersionJson {
-    protocol: Option<Value>,
+    protocol: Option<Number>,
 }
 
 #[derive(Deserialize)]
