@@ -55,7 +55,7 @@ class Reply(NamedTuple):
 class Action(NamedTuple):
     """What was applied next, in the traces of the tree."""
 
-    index: int
+    label: int
 
 
 Known = dict[int, tuple[Reply, "Known"]]
@@ -221,8 +221,8 @@ PROBLEM_KEYS = {
 CLAIM_KEYS = {"claim", "bound", "value", "size", "depth", "tree"}
 
 
-def read_json(text: bytes) -> Any:
-    """Read JSON in which no key comes twice."""
+def read_json(text: bytes) -> dict[str, Any]:
+    """Read a JSON object in which no key comes twice."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -232,10 +232,13 @@ def read_json(text: bytes) -> Any:
 
     if len(text) > MOST_CONTENT // 16:
         raise UnreadableError("it is too large")
-    return json.loads(text, object_pairs_hook=unique)
+    found = json.loads(text, object_pairs_hook=unique)
+    if not isinstance(found, dict):
+        raise UnreadableError("it is no object")
+    return found
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> bool:
     """Tell whether it is a whole number of at least 0."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -337,7 +340,7 @@ class Checker:
             raise UnreadableError("the claim says more, or less, than one of its kind")
         if kind == "optimal" and bound != claim["value"]:
             raise UnreadableError("the bound of an optimal tree is not its value")
-        if has_tree and self.certificate.is_better(claim["value"], bound):
+        if has_tree and bound is not None and self.certificate.is_better(claim["value"], bound):
             raise UnreadableError("the tree is better than the bound")
         if has_tree:
             self.check_tree()

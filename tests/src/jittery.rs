@@ -23,9 +23,9 @@ impl Jittery {
     fn dawdle(&self) {
         let random =
             self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        match random >> 60 {
-            0..4 => std::thread::yield_now(),
-            4 => std::thread::sleep(std::time::Duration::from_micros(random >> 40 & 63)),
+        match random >> 58 {
+            0..16 => std::thread::yield_now(),
+            16 => std::thread::sleep(std::time::Duration::from_micros(random >> 40 & 63)),
             _ => {}
         }
     }

@@ -179,7 +179,7 @@ pub fn options() -> impl Strategy<Value = Options> {
         1 => Just(EngineName::Exhaustive),
     ];
     let back = prop_oneof![Just(Back::Clone), Just(Back::Snapshot), Just(Back::Replay)];
-    let threads = prop_oneof![4 => Just(1usize), 1 => Just(2usize), 1 => Just(3usize)];
+    let threads = prop_oneof![8 => Just(1usize), 1 => Just(2usize), 1 => Just(3usize)];
     let cache =
         prop_oneof![6 => Just(None), 1 => Just(Some(0)), 1 => Just(Some(500)), 2 => Just(Some(1 << 30))];
     let memory =

@@ -72,7 +72,7 @@ fn all_queries(outcome: &Outcome) -> u64 {
 /// kept exactly, more queries never make the best worse, and as many as are needed give the answer.
 #[test]
 fn every_query_limit() {
-    on_all(0.003, |table| {
+    on_all(0.0015, |table| {
         let optimum = oracle::best(table);
         for way in WITH_CACHES {
             for come_back in [ComeBack::Replay, ComeBack::Clone] {

@@ -51,8 +51,8 @@ fn random_problems_have_one_answer() {
         Ok(())
     };
     for wanted in [Wanted::Reach, Wanted::Survive] {
-        run(0.005, scattered(wanted, MOST_TREES), check);
-        run(0.005, structured(wanted, MOST_TREES), check);
+        run(0.001, scattered(wanted, MOST_TREES), check);
+        run(0.001, structured(wanted, MOST_TREES), check);
     }
 }
 
@@ -83,8 +83,8 @@ fn memory_does_not_matter() {
         Ok(())
     };
     for wanted in [Wanted::Reach, Wanted::Survive] {
-        run(0.005, scattered(wanted, MOST_TREES), check);
-        run(0.005, structured(wanted, MOST_TREES), check);
+        run(0.001, scattered(wanted, MOST_TREES), check);
+        run(0.001, structured(wanted, MOST_TREES), check);
     }
 }
 

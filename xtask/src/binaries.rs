@@ -1,4 +1,4 @@
-//! Test programs that Cargo has built, run without Cargo: several at a time, one test after the other in each, so that
+//! Test programs that Cargo has built, run without Cargo: several at a time, one test after the other in most, so that
 //! it is known how long each test took; a run can be limited, and ended at the first failure.
 
 use std::fs::File;
@@ -119,10 +119,17 @@ impl Binary {
     /// The command that runs the tests whose names contain one of these words, or all, as Cargo would.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
+        if self.target == "wall" {
+            // Its searches with threads wait for each other, and processors for them.
+            command.env(THREADS, "4");
+        }
         command.args(words).current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command
     }
 }
+
+/// How many tests of a program run at a time.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// How often to look whether a program that says nothing is still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -131,7 +138,11 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) fn run(command: &mut Command, limits: Option<Limits>, log: &Path) -> Result<Ran> {
     let mut output = File::create(log).with_context(|| format!("writing {}", log.display()))?;
     let mut command = limited(command, limits);
-    command.env("RUST_TEST_THREADS", "1").stdin(Stdio::null());
+    command.stdin(Stdio::null());
+    let is_side_by_side = command.get_envs().any(|(name, _)| name == THREADS);
+    if !is_side_by_side {
+        command.env(THREADS, "1");
+    }
     command.stdout(Stdio::piped()).stderr(output.try_clone()?);
     let start = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot run {}", shown(&command)))?;
@@ -163,7 +174,8 @@ pub(crate) fn run(command: &mut Command, limits: Option<Limits>, log: &Path) -> 
             Ok((line, time)) => {
                 output.write_all(line.as_bytes())?;
                 if let Some((name, failed)) = follower.ended(&line) {
-                    tests.push((name, time - last));
+                    // When one of several began is not known.
+                    tests.push((name, time - if is_side_by_side { start } else { last }));
                     last = time;
                     if failed && limits.is_some_and(|limits| limits.is_first_enough) {
                         end_group(&mut child)?;

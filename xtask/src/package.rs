@@ -9,6 +9,9 @@ use crate::python::{Environment, NOT_READY, run_pytest};
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, run_and_read};
 
+/// Where the wheel that is tested lies. What pip builds by itself goes to `wheels`.
+const WHEEL: &str = "wheel";
+
 /// Makes the virtual environment of the package's tests.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
     environment(workspace).set_up(workspace)
@@ -27,7 +30,7 @@ pub(crate) fn wheel(workspace: &Workspace) -> Result<Outcome> {
 /// Builds the wheel with the tools of an environment, the package being in this folder of its home, and installs
 /// it there.
 pub(crate) fn install(workspace: &Workspace, environment: &Environment, folder: &str) -> Result<()> {
-    let wheels = workspace.target.join("wheels");
+    let wheels = workspace.target.join(WHEEL);
     if wheels.exists() {
         fs::remove_dir_all(&wheels).with_context(|| format!("removing {}", wheels.display()))?;
     }
@@ -40,7 +43,7 @@ pub(crate) fn install(workspace: &Workspace, environment: &Environment, folder: 
 
 /// Installs the wheel that was built last.
 pub(crate) fn install_built(workspace: &Workspace, environment: &Environment) -> Result<()> {
-    let wheels = workspace.target.join("wheels");
+    let wheels = workspace.target.join(WHEEL);
     let entries = fs::read_dir(&wheels).with_context(|| format!("reading {}", wheels.display()))?;
     let built: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let [wheel] = built.as_slice() else {

@@ -23,6 +23,8 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
         // Others may read it as far as the user lets them read new files.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
+    // A folder that is not there is told without the name of a file that nobody has asked for.
+    fs::metadata(folder(path))?;
     builder.prefix(".broccoli-").suffix(".partial").tempfile_in(folder(path))
 }
 

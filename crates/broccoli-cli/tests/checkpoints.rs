@@ -85,7 +85,8 @@ fn pieced(signal: &str, threads: &str, times: u32, whole: &Value) {
         match output.status.code() {
             Some(0) => assert_eq!(answer(&json(&output)), answer(whole)),
             Some(4) => assert!(file.exists() && signal == "-INT"),
-            code => assert!(code.is_none() && signal == "-KILL" || code == Some(130), "exit {code:?}"),
+            // Killed, or interrupted before it could listen.
+            code => assert!(code.is_none() || code == Some(130), "exit {code:?}"),
         }
     }
     let output = run(if file.exists() { &resume } else { &begin });
