@@ -9,6 +9,7 @@ pub mod jittery;
 pub mod mutants;
 pub mod options;
 pub mod oracle;
+mod pieces;
 pub mod random;
 pub mod table;
 pub mod wall;

@@ -203,6 +203,53 @@ fn damaged_files_are_refused() {
     }
 }
 
+/// A file that was changed by somebody who knows the format, so that length and checksum are right: it is refused, or
+/// gone on with; and nothing else happens. Little memory is to be had.
+#[test]
+fn forged_files_do_no_harm() {
+    let is_long = std::env::var_os("BROCCOLI_LONG").is_some_and(|value| !value.is_empty());
+    let (directory, file) = place();
+    stopped(&file);
+    let whole = std::fs::read(&file).expect("a checkpoint");
+    let (head, end) = (20 + 4 + 8, whole.len() - 4);
+    let forged = directory.path().join("forged");
+    let mut dice = Dice(11);
+    let mut refused = 0;
+    let times = if is_long { 3_000 } else { 60 };
+    for _ in 0..times {
+        let mut content = whole[head..end].to_vec();
+        for _ in 0..=dice.below(3) {
+            let at = dice.below(content.len() as u64) as usize;
+            match dice.below(6) {
+                0 => content[at] = dice.below(256) as u8,
+                1 => content[at] ^= 1 << dice.below(8),
+                2 => content[at] = 0xff,
+                3 => drop(content.splice(at..at, (0..=dice.below(40)).map(|_| 0xff))),
+                4 => drop(content.drain(at..(at + 8).min(content.len()))),
+                _ => {
+                    let other = dice.below(content.len() as u64) as usize;
+                    let part = content[other..(other + 16).min(content.len())].to_vec();
+                    content.splice(at..(at + part.len()).min(content.len()), part);
+                }
+            }
+        }
+        let mut bytes = whole[..24].to_vec();
+        bytes.extend((content.len() as u64).to_le_bytes());
+        bytes.extend(&content);
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        std::fs::write(&forged, bytes).expect("a file");
+        let limited = "ulimit -v 2000000; exec \"$0\" resume \"$1\" --query-limit 20000 --threads 1 --json";
+        let program = env!("CARGO_BIN_EXE_broccoli");
+        let output = Command::new("sh").args(["-c", limited, program, text(&forged)]).output();
+        let output = output.expect("the command starts");
+        let said = stderr(&output);
+        assert!(matches!(output.status.code(), Some(0 | 2 | 4)), "{:?}: {said}", output.status);
+        assert!(!said.contains("panicked"), "{said}");
+        refused += u32::from(output.status.code() == Some(2));
+    }
+    assert!(refused > 0 && refused < times, "{refused} of {times} were refused");
+}
+
 /// Files may grow to a block and no more: as if the disk were full.
 #[test]
 fn a_full_disk_does_not_end_the_search() {

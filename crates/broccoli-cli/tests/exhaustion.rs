@@ -11,16 +11,16 @@ use common::{broccoli, run, stderr};
 /// A result with a tree for mountain-car.
 fn result(folder: &Path) -> Value {
     let path = folder.join("best.json");
-    let path = path.to_str().unwrap();
+    let path = path.to_str().expect("a plain path");
     assert!(run(&["solve", "mountain-car", "--thresholds", "3", "--save", path]).status.success());
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(&fs::read_to_string(path).expect("it works")).expect("it works")
 }
 
 /// The commands that read results, on this one.
 fn told(folder: &Path, result: &Value) -> [(Option<i32>, String); 4] {
     let (path, page) = (folder.join("edited.json"), folder.join("page.html"));
-    fs::write(&path, result.to_string()).unwrap();
-    let (path, page) = (path.to_str().unwrap(), page.to_str().unwrap());
+    fs::write(&path, result.to_string()).expect("it works");
+    let (path, page) = (path.to_str().expect("a plain path"), page.to_str().expect("a plain path"));
     [
         ["simulate", "mountain-car", path].to_vec(),
         ["prove", path, "--query-limit", "1000"].to_vec(),
@@ -35,7 +35,7 @@ fn told(folder: &Path, result: &Value) -> [(Option<i32>, String); 4] {
 
 #[test]
 fn results() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     let good = result(folder.path());
     let feature = |expression: String| json!({"name": "sum", "thresholds": [0], "expression": expression});
     let leaf = json!({"action": 0});
@@ -49,7 +49,7 @@ fn results() {
             "at most 2000 numbers, names and signs",
             Box::new(move |result| {
                 let sum = vec!["position"; 60_000].join(" + ");
-                result["problem"]["dimensions"].as_array_mut().unwrap().push(feature(sum));
+                result["problem"]["dimensions"].as_array_mut().expect("it works").push(feature(sum));
                 result["tree"] =
                     json!({"feature": 2, "threshold": 0, "true": {"action": 0}, "false": {"action": 1}});
             }),
@@ -59,7 +59,7 @@ fn results() {
             Box::new(|result| {
                 let many = (0..300)
                     .map(|i| json!({"name": format!("f{i}"), "thresholds": [], "expression": "position"}));
-                result["problem"]["dimensions"].as_array_mut().unwrap().extend(many);
+                result["problem"]["dimensions"].as_array_mut().expect("it works").extend(many);
             }),
         ),
         (
@@ -94,7 +94,7 @@ fn results() {
 /// A report shows a part of endless runs; simulate wants to be told how long they may be.
 #[test]
 fn horizons() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     let mut endless = result(folder.path());
     endless["problem"]["horizon"] = json!(u64::MAX);
     endless["problem"]["initial_states"] = json!(vec![[-0.5, 0.0]; 2]);
@@ -105,16 +105,16 @@ fn horizons() {
         assert!(said.contains("for more than 10,000,000,000 steps in all, say --horizon K"), "{said}");
     }
     assert_eq!((report.0, export.0), (Some(0), Some(0)));
-    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("it works");
     assert!(page.contains("The horizon is longer than a report can be"), "no note");
     let file = folder.path().join("edited.json");
-    let shorter = ["simulate", "mountain-car", file.to_str().unwrap(), "--horizon", "50"];
+    let shorter = ["simulate", "mountain-car", file.to_str().expect("a plain path"), "--horizon", "50"];
     assert!(run(&shorter).status.success());
 }
 
 #[test]
 fn problem_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     let path = folder.path().join("plant.toml");
     let system = "[system]\nenvironment = \"mountain-car\"\n";
     let sum = vec!["position"; 60_000].join(" + ");
@@ -135,8 +135,8 @@ fn problem_files() {
         (format!("{system}[initial]\nfile = \"/dev/zero\"\n"), "longer than"),
         ("#".repeat((16 << 20) + 1), "longer than 16777216 bytes"),
     ] {
-        fs::write(&path, text).unwrap();
-        let output = run(&["solve", path.to_str().unwrap()]);
+        fs::write(&path, text).expect("it works");
+        let output = run(&["solve", path.to_str().expect("a plain path")]);
         let said: String = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{message}: {}", &said[..said.len().min(500)]);
         assert!(said.contains(message), "{message}: {}", &said[..said.len().min(500)]);
@@ -146,7 +146,7 @@ fn problem_files() {
 #[test]
 fn files_without_an_end() {
     for arguments in [["simulate", "mountain-car", "/dev/zero"], ["export", "/dev/zero", "--format=c"]] {
-        let output = broccoli(&arguments).output().unwrap();
+        let output = broccoli(&arguments).output().expect("it works");
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("it is longer than 67108864 bytes"), "{}", stderr(&output));
     }

@@ -69,22 +69,23 @@ for line in sys.stdin:
 
 /// Writes a problem file about the program.
 fn plant(folder: &Path, name: &str, fails: &str) -> String {
-    fs::write(folder.join("program.py"), PROGRAM).unwrap();
-    let argument = serde_json::to_string(&serde_json::to_string(NAME).unwrap()).unwrap();
-    let key = serde_json::to_string(NAME).unwrap().replace('\u{7f}', "\\u007f");
+    fs::write(folder.join("program.py"), PROGRAM).expect("a file");
+    let argument =
+        serde_json::to_string(&serde_json::to_string(NAME).expect("text is JSON")).expect("it works");
+    let key = serde_json::to_string(NAME).expect("text is JSON").replace('\u{7f}', "\\u007f");
     let argument = argument.replace('\u{7f}', "\\u007f");
     let text = format!(
         "[system]\ncommand = [\"python3\", \"program.py\", {argument}, {fails:?}]\n[predicates]\n{key} = [0.5, 1.5]\n\
          [initial]\nstates = [[0], [1]]\n[objective]\nkind = \"reach\"\nhorizon = 9\n[tree]\ndepth = 1\n"
     );
     let path = folder.join(name);
-    fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_owned()
+    fs::write(&path, text).expect("it works");
+    path.to_str().expect("a plain path").to_owned()
 }
 
 #[test]
 fn programs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     let inside = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let file = plant(folder.path(), "plant.toml", "nothing");
     let (best, proof) = (inside("best.json"), inside("best.proof"));
@@ -125,11 +126,11 @@ fn programs() {
 
 #[test]
 fn files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("it works");
     let inside = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (best, edited) = (inside("best.json"), inside("edited.json"));
     assert!(run(&["solve", "mountain-car", "--thresholds", "3", "--save", &best]).status.success());
-    let result: Value = serde_json::from_str(&fs::read_to_string(&best).unwrap()).unwrap();
+    let result: Value = serde_json::from_str(&fs::read_to_string(&best).unwrap()).expect("it works");
     let places: [&[&str]; 12] = [
         &["problem", "system", "environment"],
         &["problem", "dimensions", "0", "name"],
@@ -146,13 +147,13 @@ fn files() {
     ];
     for place in places {
         let mut result = result.clone();
-        let (last, before) = place.split_last().unwrap();
+        let (last, before) = place.split_last().expect("it works");
         let parent = before.iter().fold(&mut result, |value, key| match key.parse::<usize>() {
             Ok(index) => &mut value[index],
             Err(_) => &mut value[*key],
         });
         parent[*last] = if *last == "command" { json!([NAME, "solve"]) } else { json!(NAME) };
-        fs::write(&edited, result.to_string()).unwrap();
+        fs::write(&edited, result.to_string()).expect("it works");
         for arguments in [
             vec!["simulate", "mountain-car", &edited],
             vec!["prove", &edited],
@@ -164,7 +165,7 @@ fn files() {
     }
     // Problem files, with the line that is wrong, and the CSV beside one.
     let toml = inside("plant.toml");
-    fs::write(inside("states.csv"), format!("1,2\n3,{}\n", NAME.replace('\n', " "))).unwrap();
+    fs::write(inside("states.csv"), format!("1,2\n3,{}\n", NAME.replace('\n', " "))).expect("it works");
     for text in [
         format!("[system]\nenvironment = 'mountain-car' # {NAME}\n[tree]\ndeep = 3"),
         "[system]\nenvironment = \"\\u001b[2K\\nFORGED\"\n".to_owned(),
@@ -173,14 +174,14 @@ fn files() {
         "[system]\nenvironment = \"mountain-car\"\n[initial]\nfile = \"states.csv\"\n".to_owned(),
         "[system]\nenvironment = \"mountain-car\"\n[[features]]\nname = \"e\"\nexpression = \"position + \\u001b\"\n".to_owned(),
     ] {
-        fs::write(&toml, text).unwrap();
+        fs::write(&toml, text).expect("it works");
         checked(&["solve", &toml]);
     }
     // Arguments, which may be names of files that somebody else has chosen.
     for arguments in
         [vec!["verify", NAME], vec![NAME], vec!["solve", "mountain-car", NAME], vec!["solve", NAME]]
     {
-        let output = broccoli(&arguments).output().unwrap();
+        let output = broccoli(&arguments).output().expect("it works");
         check(&arguments, &output);
     }
 }

@@ -160,11 +160,11 @@ fn csv(bytes: &[u8]) -> bool {
 
 fn problems() -> Vec<Vec<u8>> {
     owned(&[
-        include_str!("../../../examples/mountain-car.toml"),
-        include_str!("../../../gallery/pendulum-energy.toml"),
-        include_str!("../../../gallery/mountain-car-noise.toml"),
-        include_str!("../../../gallery/mountain-car-forces.toml"),
-        include_str!("../../../examples/c/cartpole_program.toml"),
+        include_str!("../../../../examples/mountain-car.toml"),
+        include_str!("../../../../gallery/pendulum-energy.toml"),
+        include_str!("../../../../gallery/mountain-car-noise.toml"),
+        include_str!("../../../../gallery/mountain-car-forces.toml"),
+        include_str!("../../../../examples/c/cartpole_program.toml"),
         "[system]\nenvironment = \"cartpole\"\n[initial]\nsamples = 5\nseed = 1\n[objective]\nkind = \"survive\"\n\
          horizon = 100\nover = \"mean\"\n[tree]\ndepth = 3\nnodes = 4\nuse = [\"theta\"]\n[search]\nengine = \"exhaustive\"\n\
          time_limit = 2\ngap = 0.5\n[predicates]\ntheta = { low = -0.2, high = 0.2, count = 7, price = 2 }\n",

@@ -9,12 +9,12 @@
 //! to another machine:
 //!
 //! ```text
-//! cargo test -p broccoli-tests --test fuzz              a few seconds; what CI runs
+//! cargo test -p broccoli-fuzz                          a few seconds; what CI runs
 //! fuzz --seconds 3600 --jobs 16 --seed 7 [READER …]     an hour on 16 cores; findings go to ./findings
 //! fuzz --replay READER FILE                             one input
 //! ```
 //!
-//! `BROCCOLI_FUZZ_SECONDS`, `BROCCOLI_FUZZ_JOBS` and `BROCCOLI_SEED` say the same. A finding is saved in `tests/fuzz/`,
+//! `BROCCOLI_FUZZ_SECONDS`, `BROCCOLI_FUZZ_JOBS` and `BROCCOLI_SEED` say the same. A finding is saved in `tests/fuzz/saved`,
 //! in the folder of its reader, and listed in `saved.rs`: it is replayed first from then on.
 
 mod dice;

@@ -1,4 +1,4 @@
-//! What was once found, to be replayed first: the files of `tests/fuzz`, compiled in.
+//! What was once found, to be replayed first: the files of `tests/fuzz/saved`, compiled in.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ type Saved = (&'static str, &'static str, &'static [u8]);
 
 macro_rules! saved {
     ($($reader:literal / $file:literal,)*) => {
-        &[$(($reader, $file, include_bytes!(concat!("../../fuzz/", $reader, "/", $file)))),*]
+        &[$(($reader, $file, include_bytes!(concat!("../../saved/", $reader, "/", $file)))),*]
     };
 }
 
@@ -22,7 +22,7 @@ pub fn bytes(reader: &str, file: &str) -> &'static [u8] {
 
 /// Checks that no file was forgotten, where the files are.
 pub fn check_list() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("saved");
     let listed: BTreeSet<(String, String)> =
         SAVED.iter().map(|(reader, file, _)| (reader.to_string(), file.to_string())).collect();
     let names = |path: &Path| -> Vec<String> {
@@ -32,7 +32,7 @@ pub fn check_list() {
     for reader in names(&folder) {
         for file in names(&folder.join(&reader)) {
             let entry = (reader.clone(), file);
-            assert!(listed.contains(&entry), "tests/fuzz/{}/{} is not in saved.rs", entry.0, entry.1);
+            assert!(listed.contains(&entry), "tests/fuzz/saved/{}/{} is not in saved.rs", entry.0, entry.1);
         }
     }
 }
