@@ -31,9 +31,13 @@ use switch::{Change, chooser, switched};
 /// Says which bug is chosen, by its number.
 const VARIABLE: &str = "BROCCOLI_PLANTED";
 
-/// How many random problems the tests try, without a bug as many as with one: some want to have met enough of a kind.
+/// How many random problems the tests try: with a bug as many as without any option, most of which are not reached; else
+/// fewer, since the same tests run on the sources as they are, too.
+const CASES: &str = "BROCCOLI_CASES";
+const CASES_WITH_BUG: &str = "100000";
+const CASES_WITHOUT: &str = "20000";
 /// Nothing is shrunk, since only the failure counts.
-const SETTINGS: [(&str, &str); 2] = [("BROCCOLI_CASES", "20000"), ("PROPTEST_MAX_SHRINK_ITERS", "0")];
+const NO_SHRINKING: (&str, &str) = ("PROPTEST_MAX_SHRINK_ITERS", "0");
 
 /// What a run may take.
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), mebibytes: 4096, is_first_enough: true };
@@ -253,12 +257,13 @@ impl Copy {
         let place = self.runs.join(&name);
         fs::create_dir_all(&place).with_context(|| format!("creating {}", place.display()))?;
         mirror(&self.work, &place, &self.saved, |_, contents| Ok(contents))?;
-        command.current_dir(&place).envs(SETTINGS).env_remove(VARIABLE);
+        let is_bug = run.planted.is_some_and(|(.., bug)| !bug.harmless);
+        let cases = if is_bug { CASES_WITH_BUG } else { CASES_WITHOUT };
+        command.current_dir(&place).env(CASES, cases).envs([NO_SHRINKING]).env_remove(VARIABLE);
         if let Some((number, ..)) = run.planted {
             command.env(VARIABLE, number.to_string());
         }
         // Where nothing should fail, it is of interest what does.
-        let is_bug = run.planted.is_some_and(|(.., bug)| !bug.harmless);
         let limits = Limits { is_first_enough: is_bug, ..LIMITS };
         let ran = binaries::run(&mut command, Some(limits), &log)?;
         let wrong = judge(run.planted.map(|(.., bug)| bug), &ran);
