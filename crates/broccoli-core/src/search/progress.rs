@@ -355,7 +355,7 @@ impl<'a> Progress<'a> {
             }
             (None, ..) => (Status::Infeasible, None),
         };
-        if bound != value {
+        if bound != value || status == Status::Stopped(StopReason::Gap) {
             // It would be that of the proof that is missing.
             self.statistics.necessary_queries = None;
         }
