@@ -36,8 +36,9 @@ const VARIABLE: &str = "BROCCOLI_PLANTED";
 const CASES: &str = "BROCCOLI_CASES";
 const CASES_WITH_BUG: &str = "100000";
 const CASES_WITHOUT: &str = "20000";
-/// Nothing is shrunk, since only the failure counts.
-const NO_SHRINKING: (&str, &str) = ("PROPTEST_MAX_SHRINK_ITERS", "0");
+/// Nothing is shrunk, since only the failure counts; and nothing is saved in the sources where a test does not say where.
+const ONLY_THE_FAILURE: [(&str, &str); 2] =
+    [("PROPTEST_MAX_SHRINK_ITERS", "0"), ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")];
 
 /// What a run may take.
 const LIMITS: Limits = Limits { time: Duration::from_secs(300), mebibytes: 4096, is_first_enough: true };
@@ -259,7 +260,7 @@ impl Copy {
         mirror(&self.work, &place, &self.saved, |_, contents| Ok(contents))?;
         let is_bug = run.planted.is_some_and(|(.., bug)| !bug.harmless);
         let cases = if is_bug { CASES_WITH_BUG } else { CASES_WITHOUT };
-        command.current_dir(&place).env(CASES, cases).envs([NO_SHRINKING]).env_remove(VARIABLE);
+        command.current_dir(&place).env(CASES, cases).envs(ONLY_THE_FAILURE).env_remove(VARIABLE);
         if let Some((number, ..)) = run.planted {
             command.env(VARIABLE, number.to_string());
         }
