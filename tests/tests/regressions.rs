@@ -12,7 +12,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 /// In how many ways each problem is solved.
-const WAYS: usize = 50;
+const WAYS: usize = 20;
 
 #[derive(serde::Deserialize)]
 struct Regression {

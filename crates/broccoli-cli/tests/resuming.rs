@@ -140,13 +140,15 @@ fn two_resumes_at_once() {
     let mut first = Command::new(env!("CARGO_BIN_EXE_broccoli"));
     first.args(["resume", text, "--threads", "1", "--checkpoint-interval", "10ms"]);
     let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    // Once it has written to the file it goes on with the search; before, the second could have come first.
+    let before = fs::read(&file).expect("it is there");
     let started = Instant::now();
-    let refused = loop {
-        let second = run(&["resume", text, "--query-limit", "0"]);
-        if second.status.code() == Some(2) || started.elapsed() > Duration::from_secs(20) {
-            break second;
-        }
-    };
+    while fs::read(&file).expect("it is there") == before {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let refused = run(&["resume", text, "--query-limit", "0"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(
         stderr(&refused).contains("another process is going on with this search"),
         "{}",
