@@ -1,6 +1,7 @@
 //! Test programs that Cargo has built, run without Cargo: several at a time, one test after the other in most, so that
 //! it is known how long each test took; a run can be limited, and ended at the first failure.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub(crate) struct Binary {
     pub(crate) target: String,
     /// Whether it is the tests in the sources of a library.
     pub(crate) is_library: bool,
+    /// Whether it is a program in `tests`.
+    is_in_tests: bool,
     path: PathBuf,
     folder: PathBuf,
 }
@@ -66,8 +69,9 @@ fn binary(line: &str) -> Result<Option<Binary>> {
         return Ok(None);
     };
     let folder = manifest.parent().unwrap_or(Path::new("")).to_owned();
-    let is_library = target.kind.iter().any(|kind| kind == "lib");
-    Ok(Some(Binary { package: package(&id), target: target.name, is_library, path, folder }))
+    let is = |wanted: &str| target.kind.iter().any(|kind| kind == wanted);
+    let (is_library, is_in_tests) = (is("lib"), is("test"));
+    Ok(Some(Binary { package: package(&id), target: target.name, is_library, is_in_tests, path, folder }))
 }
 
 /// The name in `path+file:///folder/name#0.1.0` or `path+file:///folder#name@0.1.0`.
@@ -116,10 +120,30 @@ impl Binary {
         if self.is_library { self.package.clone() } else { format!("{}::{}", self.package, self.target) }
     }
 
+    /// Its tests by module, so that several can be run at a time; all at once where they are those of sources.
+    pub(crate) fn modules(&self) -> Result<Vec<Module>> {
+        let list = run_and_read_quietly(self.command(&[]).args(["--list", "--format", "terse"]))?;
+        let mut modules: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for test in list.lines().filter_map(|line| line.strip_suffix(": test")) {
+            let module = test.split_once("::").map(|(module, _)| module);
+            let module = module.filter(|_| self.is_in_tests).unwrap_or_default();
+            modules.entry(module).or_default().push(test.to_owned());
+        }
+        if modules.is_empty() {
+            // One that has no list runs as a whole.
+            modules.insert("", Vec::new());
+        }
+        let module = |(name, tests): (&str, Vec<String>)| {
+            let name = if name.is_empty() { self.name() } else { format!("{}::{name}", self.name()) };
+            Module { binary: self.clone(), name, tests }
+        };
+        Ok(modules.into_iter().map(module).collect())
+    }
+
     /// The command that runs the tests whose names contain one of these words, or all, as Cargo would.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
-        if self.target == "wall" {
+        if !words.is_empty() && words.iter().all(|word| word.starts_with(WALL)) {
             // Its searches with threads wait for each other, and processors for them.
             command.env(THREADS, "4");
         }
@@ -127,6 +151,35 @@ impl Binary {
         command
     }
 }
+
+/// Tests of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    binary: Binary,
+    /// `package::target::module`, or the name of the program.
+    pub(crate) name: String,
+    tests: Vec<String>,
+}
+
+impl Module {
+    /// The command that runs them, and no other.
+    pub(crate) fn command(&self) -> Command {
+        let names: Vec<&str> = self.tests.iter().map(String::as_str).collect();
+        let mut command = self.binary.command(&names);
+        if !names.is_empty() {
+            command.arg("--exact");
+        }
+        command
+    }
+
+    /// Whether they are the wall.
+    pub(crate) fn is_wall(&self) -> bool {
+        self.tests.iter().any(|test| test.starts_with(WALL))
+    }
+}
+
+/// What the names of the wall's tests begin with.
+const WALL: &str = "wall::";
 
 /// How many tests of a program run at a time.
 const THREADS: &str = "RUST_TEST_THREADS";

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::binaries::{self, Binary, End};
-use crate::changes;
+use crate::binaries::{self, Binary, End, Module};
 use crate::summary::Outcome;
 use crate::workspace::{Workspace, run, works};
+use crate::{changes, exports};
 
 /// What the long tests are told: how many random problems to try, and that no known answer is too slow.
 const LONG: [(&str, &str); 2] = [("BROCCOLI_CASES", "1000000"), ("BROCCOLI_LONG", "1")];
@@ -49,9 +49,10 @@ pub(crate) fn binaries(workspace: &Workspace) -> Result<Vec<Binary>> {
     binaries::build(&mut workspace.cargo(["test", "--workspace"]))
 }
 
-/// Runs all tests but the examples in the documentation.
+/// Runs all tests but the examples in the documentation, and those with the tools that exports are for.
 pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     let mut binaries = binaries(workspace)?;
+    binaries.retain(|binary| !exports::is_for_tools(binary));
     if let Some(changes) = workspace.changes.as_ref().filter(|_| workspace.only_changed) {
         let packages = changes::packages(workspace, changes)?;
         binaries.retain(|binary| packages.contains(&binary.package));
@@ -70,17 +71,19 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.target.join("test/logs");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let times = folder.join("times.json");
-    longest_first(&mut binaries, &times);
+    let modules = binaries.iter().map(Binary::modules).collect::<Result<Vec<_>>>()?;
+    let mut modules = modules.concat();
+    longest_first(&mut modules, &times);
 
     let is_long = workspace.long;
-    let ran = binaries::in_parallel(&binaries, |binary| {
-        let log = folder.join(format!("{}.log", binary.name().replace("::", "-")));
-        let mut command = binary.command(&[]);
+    let ran = binaries::in_parallel(&modules, |module| {
+        let log = folder.join(format!("{}.log", module.name.replace("::", "-")));
+        let mut command = module.command();
         if is_long {
             command.envs(LONG);
         }
         let ran = binaries::run(&mut command, None, &log)?;
-        let (name, count, seconds) = (binary.name(), ran.tests.len(), ran.time.as_secs_f64());
+        let (name, count, seconds) = (module.name.clone(), ran.tests.len(), ran.time.as_secs_f64());
         println!("{seconds:6.1} s  {name}: {count} tests, {:?}", ran.end);
         if ran.end != End::Passed {
             let said = fs::read(&log).unwrap_or_default();
@@ -97,7 +100,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
         ran.iter().filter(|(_, ran)| ran.end != End::Passed).map(|(name, _)| name.as_str()).collect();
     let failed = failed.join(", ");
     let count: usize = ran.iter().map(|(_, ran)| ran.tests.len()).sum();
-    println!("{count} tests in {} programs", ran.len());
+    println!("{count} tests in {} programs", binaries.len());
     for (name, ran) in ran {
         workspace.note_tests(ran.tests.into_iter().map(|(test, time)| (format!("{name}: {test}"), time)));
     }
@@ -105,14 +108,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Outcome> {
 }
 
 /// Sorts by what each took the last time, so that none is left to run alone at the end; the wall is the longest.
-fn longest_first(binaries: &mut [Binary], times: &Path) {
+fn longest_first(modules: &mut [Module], times: &Path) {
     let known: BTreeMap<String, f64> =
         fs::read(times).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-    let seconds = |binary: &Binary| {
-        let guess = if binary.target == "wall" { f64::MAX } else { 60.0 };
-        known.get(&binary.name()).copied().unwrap_or(guess)
+    let seconds = |module: &Module| {
+        let guess = if module.is_wall() { f64::MAX } else { 60.0 };
+        known.get(&module.name).copied().unwrap_or(guess)
     };
-    binaries.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
+    modules.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
 }
 
 /// The examples in the documentation.

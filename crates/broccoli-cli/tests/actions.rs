@@ -1,8 +1,6 @@
 //! `--actions`: a choice that every command which reads the result makes again.
 
-mod common;
-
-use common::{json, run, transcript};
+use crate::common::{json, run, transcript};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 

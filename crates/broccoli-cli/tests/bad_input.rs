@@ -1,8 +1,6 @@
 //! Bad usage and bad input: exit 2, one clear message, nothing on standard output.
 
-mod common;
-
-use common::{report, run};
+use crate::common::{report, run};
 use insta::assert_snapshot;
 
 /// The messages of `solve` for each of these argument lists.

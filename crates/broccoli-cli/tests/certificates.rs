@@ -2,13 +2,11 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 
 /// A folder, and a file in it that does not exist yet.
 fn place() -> (tempfile::TempDir, PathBuf) {

@@ -2,13 +2,11 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{json, run, stderr};
+use crate::common::{json, run, stderr};
 use serde_json::Value;
 
 /// A second or so with one thread.

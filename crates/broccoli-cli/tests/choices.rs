@@ -1,10 +1,8 @@
 //! Fronts, dimensions to ask, prices and all optimal trees on the command line.
 
-mod common;
-
 use std::fs;
 
-use common::{json, report, run, stderr, stdout, transcript};
+use crate::common::{json, report, run, stderr, stdout, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 use tempfile::TempDir;

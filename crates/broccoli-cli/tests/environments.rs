@@ -1,8 +1,6 @@
 //! `broccoli environments`: the list, the descriptions, and JSON.
 
-mod common;
-
-use common::{json, run, transcript};
+use crate::common::{json, run, transcript};
 use insta::assert_snapshot;
 
 const NAMES: [&str; 9] = [

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-mod common;
-use common::{broccoli, run, stderr};
+use crate::common::{broccoli, run, stderr};
 
 /// A result with a tree for mountain-car.
 fn result(folder: &Path) -> Value {

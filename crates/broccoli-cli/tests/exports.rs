@@ -1,11 +1,9 @@
 //! `broccoli export` and `broccoli report`: what they write, and what they refuse.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{run, stderr, stdout, transcript};
+use crate::common::{run, stderr, stdout, transcript};
 use tempfile::TempDir;
 
 /// A folder with `result.json`, the saved result of a small search.

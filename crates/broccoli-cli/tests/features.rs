@@ -1,11 +1,9 @@
 //! Derived features from a problem file to every output.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 use tempfile::TempDir;
 
 const PREDICATES: &str = r#"

@@ -1,14 +1,12 @@
 //! Foreign systems that misbehave: the search stops, says which system did what at which step, keeps
 //! the best tree so far, and leaves no process behind. They are all `foreign/faulty.py` in some mode.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 use tempfile::TempDir;
 
 /// A folder with the faulty program and a problem about it.

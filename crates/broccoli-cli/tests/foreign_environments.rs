@@ -5,13 +5,11 @@
 //! can differ in the last bit. Therefore not the trees and queries are compared but value and size, on
 //! grids and horizons for which no run comes that close to a threshold.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 use tempfile::TempDir;
 
 const NAMES: [(&str, &str); 3] =

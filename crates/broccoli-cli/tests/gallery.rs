@@ -2,12 +2,10 @@
 //! answers. `cargo xtask gallery` sets the variables: BROCCOLI_UPDATE rewrites what is recorded,
 //! BROCCOLI_REPORTS names a folder for reports, and BROCCOLI_LONG solves the heavy ones as they are.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{json, run, stderr};
+use crate::common::{json, run, stderr};
 use serde_json::Value;
 
 /// Files that `backtracking` solves as quickly; it must give the same answer.

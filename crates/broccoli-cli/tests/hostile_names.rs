@@ -6,8 +6,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-mod common;
-use common::{broccoli, run};
+use crate::common::{broccoli, run};
 
 /// Colours, a cleared line, a second verdict on a line of its own, C1 codes, writing from right to left.
 const NAME: &str = "a\u{1b}[2K\r\nFORGED: optimal\n\t\u{7f}\u{9b}31m\u{202e}b\u{2028}FORGED\u{2066}\u{61c}";

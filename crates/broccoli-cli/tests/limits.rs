@@ -1,8 +1,6 @@
 //! Limits, signals, starts and `prove`: what a stopped command says, and with what exit code.
 
-mod common;
-
-use common::{json, run, stderr, stdout, transcript};
+use crate::common::{json, run, stderr, stdout, transcript};
 use insta::assert_snapshot;
 
 /// More than any machine does in the time of these tests, with a first tree early on.
@@ -200,7 +198,7 @@ fn proofs() {
     let shown = |arguments: &[&str], code: i32| {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(code), "{}{}", stdout(&output), stderr(&output));
-        let said = format!("exit {code}\n{}{}", common::timeless(&stdout(&output)), stderr(&output));
+        let said = format!("exit {code}\n{}{}", crate::common::timeless(&stdout(&output)), stderr(&output));
         said.replace(directory.path().to_str().expect("a path in UTF-8"), "DIR")
     };
     assert_snapshot!(

@@ -1,12 +1,10 @@
 //! The reference in the book is what the command itself says; man pages and completions work.
 
-mod common;
-
 use std::fs::{self, DirEntry};
 use std::path::Path;
 use std::process::Command;
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 
 /// What `broccoli manual` writes in a format: names of files and their texts, in order.
 fn manual(format: &str) -> Vec<(String, String)> {

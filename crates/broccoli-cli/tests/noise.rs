@@ -1,11 +1,9 @@
 //! Noise by seeds, and fresh initial states.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{json, run, stdout, transcript};
+use crate::common::{json, run, stdout, transcript};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
@@ -109,7 +107,7 @@ fn seeds_of_a_foreign_system() {
     let (file, saved) = (file.to_str().unwrap(), saved.to_str().unwrap());
     let solved = run(&["solve", file, "--save", saved, "--json"]);
     let result = json(&solved);
-    assert_eq!(result["status"], "optimal", "{}", common::stderr(&solved));
+    assert_eq!(result["status"], "optimal", "{}", crate::common::stderr(&solved));
     let states = serde_json::json!([[6.0, 3.0], [6.0, 8.0], [-5.0, 3.0], [-5.0, 8.0]]);
     assert_eq!(result["problem"]["initial_states"], states);
     let simulation = json(&run(&["simulate", file, saved, "--fresh", "20", "--json"]));

@@ -1,11 +1,9 @@
 //! What can be wanted beside the fewest or most steps of the worst run: on the command line, in problem files,
 //! in results, and of programs that give rewards.
 
-mod common;
-
 use std::fs;
 
-use common::{json, run, stderr, stdout};
+use crate::common::{json, run, stderr, stdout};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -1,12 +1,10 @@
 //! Problem files on the command line: `init`, what flags override, and what is shown of a mistake.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{broccoli, json, run, stderr, stdout};
+use crate::common::{broccoli, json, run, stderr, stdout};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 

@@ -1,10 +1,8 @@
 //! `broccoli solve --refine`.
 
-mod common;
-
 use std::fs;
 
-use common::{json, run, stderr, stdout, transcript};
+use crate::common::{json, run, stderr, stdout, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 

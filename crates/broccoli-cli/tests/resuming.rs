@@ -2,14 +2,12 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{json, run, stderr};
+use crate::common::{json, run, stderr};
 use tempfile::TempDir;
 
 const PROBLEM: &str = r#"[system]

@@ -1,10 +1,8 @@
 //! `broccoli simulate`: round trips with `solve`, traces, and files that are not what they should be.
 
-mod common;
-
 use std::path::Path;
 
-use common::{broccoli, json, report, run, stderr, stdout};
+use crate::common::{broccoli, json, report, run, stderr, stdout};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 

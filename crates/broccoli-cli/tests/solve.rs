@@ -1,8 +1,6 @@
 //! `broccoli solve`: known answers, exit codes, the JSON object, minus signs.
 
-mod common;
-
-use common::{broccoli, json, report, run, stderr, stdout, transcript};
+use crate::common::{broccoli, json, report, run, stderr, stdout, transcript};
 use insta::assert_snapshot;
 
 #[test]

@@ -1,11 +1,9 @@
 //! `broccoli suggest`.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{json, run, stderr, stdout, transcript};
+use crate::common::{json, run, stderr, stdout, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 

@@ -69,7 +69,7 @@ struct Bug {
 }
 
 fn wall() -> Vec<String> {
-    ["-p", "broccoli-tests", "--test", "wall"].map(str::to_owned).to_vec()
+    ["-p", "broccoli-tests", "--test", "suite", "wall::"].map(str::to_owned).to_vec()
 }
 
 /// Plants every bug; each that is chosen must be caught.
