@@ -71,6 +71,11 @@ impl<'a> Gate<'a> {
         self.closed.get_or_init(|| reason);
     }
 
+    /// How many queries may still pass, if that is limited.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.limit.map(|limit| limit.saturating_sub(self.passed.load(Relaxed)))
+    }
+
     /// Whether queries could still pass.
     pub(crate) fn look(&self) -> Result<(), RunError> {
         if let Some(reason) = self.stop.and_then(Stop::reason) {

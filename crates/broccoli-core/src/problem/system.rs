@@ -2,10 +2,12 @@
 
 use std::num::NonZeroUsize;
 
+use serde::{Deserialize, Serialize};
+
 use super::{BatchSystem, InitialState};
 
 /// What a system says about the run so far. The first verdict other than `Running` is final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Neither satisfied nor violated yet.
     Running,

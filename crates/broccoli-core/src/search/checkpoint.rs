@@ -18,7 +18,6 @@ const MOST_STEPS_OF_BEST: u64 = 4_096;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub(super) fingerprint: u64,
-    pub(super) is_any_optimal: bool,
     pub(super) gap: f64,
     /// Value and size of the best tree.
     pub(super) incumbent: Option<(u64, u64)>,
@@ -31,7 +30,6 @@ pub struct Checkpoint {
     pub(super) bound: u64,
     pub(super) of_start: (u64, u64),
     pub(super) counts: Counts,
-    pub(super) before_canonical: Option<u64>,
     pub(super) saved: Saved,
 }
 
@@ -111,7 +109,6 @@ impl Checkpoint {
             && self.start.iter().chain(&self.untried).all(is_start)
             && traces.max(queries) < MOST_PLAUSIBLE
             && self.counts.are_plausible()
-            && self.before_canonical.is_none_or(|before| before <= queries + self.counts.queries)
     }
 
     /// Asks a system again for some of what it answered before the checkpoint was made, and for what the best tree

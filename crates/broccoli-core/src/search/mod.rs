@@ -23,6 +23,7 @@ mod start;
 mod value;
 
 pub use all::Optima;
+pub use behaviour::Tuning;
 pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use evidence::{Witness, record_traces};
 pub use explain::{Explanation, explain};
@@ -77,7 +78,6 @@ pub struct Search<'a> {
     problem: &'a Problem,
     factory: &'a dyn SystemFactory,
     engine: Engine,
-    any_optimal: bool,
     observer: Option<&'a mut dyn Observer>,
     stop: Option<&'a dyn Stop>,
     query_limit: Option<u64>,
@@ -89,16 +89,13 @@ pub struct Search<'a> {
     /// Whether the checkpoint was made just now, by the same system.
     is_going_on: bool,
     threads: NonZeroUsize,
-    threads_after: u64,
     cache: usize,
     /// The cache itself, if several searches share it.
     shared: Option<Shared>,
     memory: Option<usize>,
+    tuning: Option<Tuning>,
     witness: Option<Arc<dyn Witness>>,
 }
-
-/// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
-const THREADS_AFTER: u64 = 20_000;
 
 impl<'a> Search<'a> {
     /// A search for `problem` on the systems that `factory` makes, with the default engine.
@@ -107,7 +104,6 @@ impl<'a> Search<'a> {
             problem,
             factory,
             engine: Engine::Behaviour,
-            any_optimal: false,
             observer: None,
             stop: None,
             query_limit: None,
@@ -118,10 +114,10 @@ impl<'a> Search<'a> {
             checkpoint: None,
             is_going_on: false,
             threads: NonZeroUsize::MIN,
-            threads_after: THREADS_AFTER,
             cache: 0,
             shared: None,
             memory: None,
+            tuning: None,
             witness: None,
         }
     }
@@ -133,11 +129,10 @@ impl<'a> Search<'a> {
     {
         Search {
             engine: self.engine,
-            any_optimal: self.any_optimal,
             stop: self.stop,
             query_limit: self.query_limit,
             threads: self.threads,
-            threads_after: self.threads_after,
+            tuning: self.tuning,
             cache: self.cache,
             memory: self.memory,
             ..Search::new(problem, self.factory)
@@ -150,14 +145,6 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Accepts any of the best trees. Without, the answer among equals is always the same one, and
-    /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none. Prices of
-    /// dimensions count for nothing then.
-    pub fn any_optimal(mut self) -> Self {
-        self.any_optimal = true;
-        self
-    }
-
     /// Uses up to this many threads, each with a system of its own ([`Engine::Behaviour`]; the others use
     /// one). The answer is the same for any number. A search that makes few queries starts none.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
@@ -165,10 +152,10 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Starts the threads after so many queries; by default after 20,000. Less is better for systems
-    /// that take long for a query.
-    pub fn threads_after(mut self, queries: u64) -> Self {
-        self.threads_after = queries;
+    /// Searches with other constants ([`Engine::Behaviour`]). What is proved stays the same; of several trees that are
+    /// equally good and equally small another one may be found.
+    pub fn tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = Some(tuning);
         self
     }
 
@@ -291,7 +278,6 @@ impl<'a> Search<'a> {
             return Err(ResumeError::Damaged);
         }
         self.engine = Engine::Behaviour;
-        self.any_optimal = checkpoint.is_any_optimal;
         self = self.gap(checkpoint.gap);
         self.start = None;
         self.checkpoint = Some(checkpoint);
@@ -316,7 +302,7 @@ impl<'a> Search<'a> {
         let gate = Arc::clone(&after.gate);
         let mut progress = Progress::new(self.problem, observer, gate, gap, self.first);
         if let Some(keeper) = self.keeper.take() {
-            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.any_optimal);
+            progress.keep_by(keeper, checkpoint::fingerprint(self.problem));
         }
         let mut ended = self.search(&mut progress, after.cache.clone());
         let stopped = match ended {
@@ -331,7 +317,7 @@ impl<'a> Search<'a> {
             bound: conclusion.bound,
             statistics,
         };
-        if ended.is_ok() && outcome.status == Status::Optimal && !self.any_optimal {
+        if ended.is_ok() && outcome.status == Status::Optimal {
             ended = self.choose_by_price(after, &mut outcome);
         }
         let confirmed = match ended {
@@ -368,7 +354,7 @@ impl<'a> Search<'a> {
         if let Some(tree) = untried {
             let started = progress.start(problem, factory, tree.clone());
             if started.is_err() {
-                progress.keep_with(Saved::root(problem, self.any_optimal), Some(tree));
+                progress.keep_with(Saved::root(problem, self.chosen_tuning()), Some(tree));
                 return started;
             }
         }
@@ -376,8 +362,7 @@ impl<'a> Search<'a> {
             Engine::Exhaustive => exhaustive::search(problem, factory, progress),
             Engine::Behaviour => {
                 let witness = self.witness.take();
-                let options =
-                    behaviour::Options { any_optimal: self.any_optimal, witness, ..self.options(cache) };
+                let options = behaviour::Options { witness, ..self.options(cache) };
                 let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
                 let saved = checkpoint.map(|checkpoint| checkpoint.saved);
                 behaviour::search(problem, factory, &options, progress, saved)?;
@@ -407,12 +392,16 @@ impl<'a> Search<'a> {
         (self.cache > 0).then(|| Shared::new(self.problem, self.cache))
     }
 
+    /// The constants that were chosen, or those for such systems.
+    fn chosen_tuning(&self) -> Tuning {
+        self.tuning.unwrap_or_else(|| Tuning::of(self.factory))
+    }
+
     /// How a pass by [`Engine::Behaviour`] searches.
     fn options(&self, cache: Option<Shared>) -> behaviour::Options {
         behaviour::Options {
-            any_optimal: false,
             threads: self.threads.get(),
-            threads_after: self.threads_after,
+            tuning: self.chosen_tuning(),
             cache,
             memory: self.memory,
             witness: None,

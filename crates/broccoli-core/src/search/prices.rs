@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         let Some(Solution { tree, value }) = outcome.best.clone() else { return Ok(()) };
         let known = asked(self.problem, &tree);
         for set in sets(self.problem, tree.size()).into_iter().take_while(|set| *set != known) {
-            let problem = restricted(self.problem, &set);
+            let problem = restricted(self.problem, &set).limited_to(tree.size());
             let (found, statistics) =
                 self.first_equal(after, &problem, value, tree.size(), outcome.statistics);
             outcome.statistics.add_pass(statistics);
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The canonical tree of this value and size, if there is one; no tree is better.
+    /// A tree of this value and size, if there is one; no tree is better.
     fn first_equal(
         &self,
         after: &mut After<'a>,
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         let observer = later.as_mut().map(|later| later as &mut dyn Observer);
         let mut progress = Progress::new(problem, observer, gate, 0.0, false);
         let options = self.options(after.cache.clone());
-        let saved = Saved::canonical(problem, value, size);
+        let saved = Saved::for_equal(problem, value, size);
         let ended = behaviour::search(problem, self.factory, &options, &mut progress, Some(saved));
         let (conclusion, statistics) = progress.finish(None);
         (ended.map(|()| conclusion.best.map(|best| best.tree)), statistics)

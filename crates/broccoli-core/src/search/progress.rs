@@ -18,7 +18,6 @@ pub(super) struct Progress<'a> {
     keeper: Option<&'a mut dyn Keeper>,
     /// What a checkpoint says of its search.
     fingerprint: u64,
-    is_any_optimal: bool,
     gate: Arc<Gate<'a>>,
     /// How far from the optimum an answer may be.
     gap: f64,
@@ -39,8 +38,6 @@ pub(super) struct Progress<'a> {
     /// What was walked before the search was resumed, and what was walked in all.
     before: Counts,
     counts: Counts,
-    /// The queries made before the canonical pass, once it has begun.
-    before_canonical: Option<u64>,
 }
 
 impl<'a> Progress<'a> {
@@ -57,7 +54,6 @@ impl<'a> Progress<'a> {
             observer,
             keeper: None,
             fingerprint: 0,
-            is_any_optimal: false,
             gate,
             gap,
             first,
@@ -70,14 +66,13 @@ impl<'a> Progress<'a> {
             of_start: (0, 0),
             before: Counts::default(),
             counts: Counts::default(),
-            before_canonical: None,
         }
     }
 
     /// Tells `keeper` now and then what is left of the search.
-    pub(super) fn keep_by(&mut self, keeper: &'a mut dyn Keeper, fingerprint: u64, is_any_optimal: bool) {
+    pub(super) fn keep_by(&mut self, keeper: &'a mut dyn Keeper, fingerprint: u64) {
         self.keeper = Some(keeper);
-        (self.fingerprint, self.is_any_optimal) = (fingerprint, is_any_optimal);
+        self.fingerprint = fingerprint;
     }
 
     pub(super) fn has_keeper(&self) -> bool {
@@ -103,7 +98,6 @@ impl<'a> Progress<'a> {
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&Checkpoint {
                 fingerprint: self.fingerprint,
-                is_any_optimal: self.is_any_optimal,
                 gap: self.gap,
                 incumbent: self.incumbent,
                 start,
@@ -111,7 +105,6 @@ impl<'a> Progress<'a> {
                 bound: self.bound,
                 of_start: self.of_start,
                 counts: self.counts,
-                before_canonical: self.before_canonical,
                 saved,
             });
         }
@@ -135,7 +128,6 @@ impl<'a> Progress<'a> {
         self.of_start = checkpoint.of_start;
         self.before = checkpoint.counts;
         self.counts = checkpoint.counts;
-        self.before_canonical = checkpoint.before_canonical;
     }
 
     /// Queries were made to see whether the system is the one that it was.
@@ -146,7 +138,7 @@ impl<'a> Progress<'a> {
 
     /// The queries made so far, those that only came back to a state aside.
     pub(super) fn queries(&self) -> u64 {
-        self.statistics.queries + self.statistics.queries_canonical
+        self.statistics.queries
     }
 
     /// A system whose queries end when the search is to stop.
@@ -262,21 +254,11 @@ impl<'a> Progress<'a> {
         statistics.replayed = counts.replayed;
         statistics.behaviours = counts.behaviours;
         statistics.cache_hits = counts.hits;
-        let queries = self.of_start.1 + counts.queries;
-        // The cache may have known some of those that only chose among equals.
-        let proving = self.before_canonical.unwrap_or(queries.saturating_sub(counts.canonical));
-        (statistics.queries, statistics.queries_canonical) = (proving, queries - proving);
+        statistics.queries = self.of_start.1 + counts.queries;
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
             observer.notify(Event::Share(counts.ended.min(1.0)));
         }
-    }
-
-    /// Value and size are proved. From now on queries count for the canonical pass, and the best tree is
-    /// replaced by the canonical one.
-    pub(super) fn canonical(&mut self) {
-        self.before_canonical = Some(self.statistics.queries);
-        self.bound = self.incumbent.map_or(self.bound, |(value, _)| value);
     }
 
     /// Traces run up to this many steps from now on.
@@ -316,7 +298,7 @@ impl<'a> Progress<'a> {
     /// Tells the observer of a better tree, which is only made if it is looked at. The canonical pass, or
     /// an engine that comes across the tree started from, only replaces one tree by another as good.
     pub(super) fn tell_improved(&mut self, value: u64, size: u64, tree: &dyn Fn() -> Tree) {
-        if self.before_canonical.is_some() || self.incumbent == Some((value, size)) {
+        if self.incumbent == Some((value, size)) {
             return;
         }
         self.incumbent = Some((value, size));

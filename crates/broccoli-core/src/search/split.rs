@@ -132,7 +132,6 @@ impl<'a> Search<'a> {
             let mut last = Last(None);
             let search = Search {
                 engine: Engine::Behaviour,
-                any_optimal: true,
                 observer: observer.as_deref_mut().map(|observer| observer as _),
                 query_limit: Some(queries),
                 start: self.start.take(),
@@ -146,16 +145,14 @@ impl<'a> Search<'a> {
             let outcome = search.run()?;
             let Some(left) = last.0 else { return Ok((outcome, Vec::new())) };
             let is_limit = outcome.status == Status::Stopped(StopReason::QueryLimit);
-            let saved = left.saved.clone().without_ahead();
+            let saved = left.saved.clone();
             let is_enough = saved.len() >= parts.get() && left.untried.is_none();
             if !is_limit || is_enough {
                 let saved = saved.split(parts.get());
                 let subproblem = |saved| {
                     Subproblem(Checkpoint {
-                        is_any_optimal: true,
                         of_start: (0, 0),
                         counts: Default::default(),
-                        before_canonical: None,
                         saved,
                         ..left.clone()
                     })

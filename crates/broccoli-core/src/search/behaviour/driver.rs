@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::bounds::Store;
 use super::places::Places;
-use super::walk::{Ask, MORE_LEAVES, Walk};
-use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
+use super::walk::{Ask, Walk};
+use crate::problem::{Gate, Instance, Problem, Reply, RunError, StopReason, SystemError, Verdict};
 
 /// What there is to tell a walk.
 pub(super) enum Answer {
@@ -29,12 +29,12 @@ pub(super) struct Driver<'p> {
     /// On the way to a place without a saved state: how many steps are left.
     left: Option<u64>,
     gate: Arc<Gate<'p>>,
+    /// How many queries may still be made.
+    quota: u64,
     marks: Places,
     /// The leaves of the last round, and of this one.
     old_leaves: Arc<Places>,
     leaves: Places,
-    /// The places kept for the walk to recall.
-    kept: Places,
     cell: Vec<u16>,
     traces: u64,
     /// Steps made again only to come back to a state, and those of them that the cache knew.
@@ -57,10 +57,10 @@ impl<'p> Driver<'p> {
             action: 0,
             left: None,
             gate,
+            quota: 0,
             marks: Places::default(),
             old_leaves: Arc::default(),
             leaves: Places::default(),
-            kept: Places::default(),
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
             replayed: 0,
@@ -121,16 +121,11 @@ impl<'p> Driver<'p> {
         self.instance.panicked(panic)
     }
 
-    /// What the leaves of this round take in memory.
-    pub(super) fn leaf_bytes(&self) -> usize {
-        self.leaves.bytes()
-    }
-
-    /// Forgets all places, and begins with these leaves of the last round, or so many of them.
-    pub(super) fn begin(&mut self, leaves: Arc<Places>, count: usize) {
+    /// Forgets all places, and begins with these leaves of the last round. From now on so many queries may be made.
+    pub(super) fn begin(&mut self, leaves: Arc<Places>, quota: u64) {
+        self.quota = quota;
         self.marks.clear();
         self.leaves.clear();
-        self.leaves.make_room(MORE_LEAVES * count, &leaves);
         self.left = None;
         self.old_leaves = leaves;
     }
@@ -140,15 +135,9 @@ impl<'p> Driver<'p> {
         std::mem::take(&mut self.leaves)
     }
 
-    /// Keeps the present place, to be recalled; what all of these take in memory.
-    pub(super) fn keep_place(&mut self) -> Result<usize, RunError> {
-        self.kept.save(&mut self.instance)?;
-        Ok(self.kept.bytes())
-    }
-
-    /// Whether a cache answers what was asked before.
-    pub(super) fn has_cache(&self) -> bool {
-        self.instance.has_cache()
+    /// Keeps the present place among others.
+    pub(super) fn keep_place(&mut self, places: &mut Places) -> Result<(), RunError> {
+        places.save(&mut self.instance)
     }
 
     /// Does what a walk asks.
@@ -156,11 +145,11 @@ impl<'p> Driver<'p> {
     /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
     #[inline(always)]
     pub(super) fn answer<S: Store>(&mut self, walk: &Walk<S>) -> Result<Answer, RunError> {
-        let (place, action) = match *walk.ask() {
+        let (state, action) = match *walk.ask() {
             Ask::Step { action, .. } => (None, action),
-            Ask::Return { marks, action, .. } => (Some((&self.marks, marks)), action),
-            Ask::Enter { leaf, action, .. } => (Some((&*self.old_leaves, leaf)), action),
-            Ask::Recall { place, action, .. } => (Some((&self.kept, place)), action),
+            Ask::Return { marks, action, .. } => (Some(self.marks.state(marks)), action),
+            Ask::Enter { leaf, action, .. } => (Some(self.old_leaves.state(leaf)), action),
+            Ask::Recall { node, action, .. } => (Some(walk.recall().state(node)), action),
             Ask::Reset { marks, initial } => {
                 self.marks.keep_first(marks);
                 self.traces += 1;
@@ -183,20 +172,19 @@ impl<'p> Driver<'p> {
                 self.leaves.copy(&self.old_leaves, leaf);
                 return Ok(Answer::Nothing);
             }
-            Ask::LeaveKept { marks, place } => {
+            Ask::LeaveRecalled { marks, node } => {
                 self.marks.keep_first(marks);
-                self.leaves.copy(&self.kept, place);
+                self.leaves.push(walk.recall().state(node));
                 return Ok(Answer::Nothing);
             }
             Ask::Wait => {
                 self.leaves.push_unsaved();
                 return Ok(Answer::Nothing);
             }
-            Ask::Found { .. } | Ask::Done => return Ok(Answer::Nothing),
+            Ask::Found(_) | Ask::Done => return Ok(Answer::Nothing),
         };
         let action = usize::from(action);
-        if let Some((places, index)) = place {
-            let state = places.state(index);
+        if let Some(state) = state {
             let (initial, steps) = walk.place_before_step();
             if !state.is_empty() {
                 self.instance.restore(state, initial, steps)?;
@@ -289,7 +277,7 @@ impl<'p> Driver<'p> {
                 }
                 Ask::Keep { leaf }
             }
-            Ask::Recall { marks, place, .. } => Ask::LeaveKept { marks, place },
+            Ask::Recall { marks, node, .. } => Ask::LeaveRecalled { marks, node },
             other => other,
         })
     }
@@ -300,7 +288,12 @@ impl<'p> Driver<'p> {
         if self.instance.has_cache() && !self.instance.is_ready(action)? {
             return self.gate.look();
         }
-        self.gate.pass()
+        if self.quota == 0 {
+            return Err(RunError::Stopped(StopReason::QueryLimit));
+        }
+        self.gate.pass()?;
+        self.quota -= 1;
+        Ok(())
     }
 
     /// On the way to a place no run ends.

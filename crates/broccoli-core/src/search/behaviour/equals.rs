@@ -8,13 +8,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::bounds::Arena;
-use super::frontier::Frontier;
-use super::lane::Paused;
-use super::passes::most_remembered;
+use super::lane::{Paused, Setting};
 use super::realise::{Labelled, for_each_tree};
+use super::recall::Trie;
+use super::rounds::root;
+use super::score::Score;
+use super::task::{Interruption, Task};
+use super::team::Makings;
+use super::tuning::Tuning;
 use super::version_space::Cost;
-use super::walk::{Incumbent, Job, Round};
-use super::worker::Makings;
+use super::walk::{Job, Round};
 use crate::problem::{Problem, RunError, SystemFactory};
 use crate::search::Statistics;
 use crate::search::observer::Later;
@@ -39,51 +42,66 @@ pub(in crate::search) fn for_each_equal(
     let observer = later.as_mut().map(|later| later as _);
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
     let cache = after.cache.clone();
-    let makings = Makings {
+    let setting = Setting {
         problem,
-        factory,
         gate: progress.gate(),
-        cache,
         witness: None,
-        remembered: most_remembered(after.memory, 1),
         sample: None,
+        is_quick: factory.is_quick(),
     };
-    let flow = walk(&makings, (value, size), &mut progress, visit);
+    let makings = Makings { setting, factory, cache };
+    let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
+    let flow = walk(&makings, (value, size), recall_bytes, &mut progress, visit);
     (flow, progress.finish(None).1)
 }
 
 fn walk(
     makings: &Makings<'_>,
     (value, size): (u64, u64),
+    recall_bytes: usize,
     progress: &mut Progress<'_>,
     visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, RunError> {
-    let problem = makings.problem;
+    let problem = makings.setting.problem;
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
     let mut lane = makings.lane::<Arena>()?;
-    let root = Frontier::root(problem.dimensions().len(), problem.objective());
+    let frontier = root(problem);
     let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
     let job = Job { nodes, round, gap: 0.0, is_counted: false };
-    let as_good = Incumbent { value, size: nodes, is_weak: true };
-    lane.begin(job, &root, root.in_order(), Some(as_good), None);
+    // What is just as good is better than what has one predicate more.
+    let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
+    lane.begin(&Task {
+        job,
+        agenda: frontier.in_order(),
+        frontier,
+        budget: u64::MAX,
+        incumbent: Some(worse),
+        goal: None,
+        failures: vec![0; problem.initial_states().len()].into(),
+        trie: Arc::new(Trie::new(problem)),
+        added: None,
+        recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
+        quota: u64::MAX,
+    });
     loop {
         let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
         let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
         progress.walked(lane.counts());
         match paused? {
             Paused::Slice | Paused::Asked => {}
-            Paused::Found { .. } => {
+            Paused::Found(_) => {
                 let labels = lane.walk().labels();
                 let labels: Vec<&Labelled> = labels.iter().collect();
                 if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                lane.improve(as_good);
+                lane.improve(worse);
             }
             Paused::Done => {
-                return lane
-                    .stopped()
-                    .map_or(Ok(ControlFlow::Continue(())), |reason| Err(RunError::Stopped(reason)));
+                return match lane.interrupted() {
+                    Some(Interruption::Stopped(reason)) => Err(RunError::Stopped(reason)),
+                    _ => Ok(ControlFlow::Continue(())),
+                };
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::leaves::Leaves;
 use super::places::Places;
+use super::tuning::Tuning;
 use crate::problem::{Objective, Problem};
 
 /// Numbers of leaves, in the order in which they are to be gone on with.
@@ -24,13 +25,12 @@ impl Agenda {
         &self.leaves[self.left.clone()]
     }
 
-    /// Parts of so many leaves each, or fewer in the last one.
-    pub(super) fn parts(self, each: usize) -> impl Iterator<Item = Agenda> {
-        let Agenda { leaves, left } = self;
-        let end = left.end;
-        let part =
-            move |start: usize| Agenda { leaves: Arc::clone(&leaves), left: start..end.min(start + each) };
-        left.step_by(each).map(part)
+    /// Takes the first leaves, up to so many.
+    pub(super) fn take_first(&mut self, count: usize) -> Agenda {
+        let end = self.left.end.min(self.left.start.saturating_add(count));
+        let first = Agenda { leaves: Arc::clone(&self.leaves), left: self.left.start..end };
+        self.left.start = end;
+        first
     }
 }
 
@@ -126,21 +126,18 @@ impl Frontier {
     }
 
     /// All leaves, those that promise most first, in bands.
-    pub(super) fn promising_first(&self) -> Agenda {
-        Agenda::new(in_bands(self.leaves.promises()))
+    pub(super) fn promising_first(&self, tuning: &Tuning) -> Agenda {
+        Agenda::new(in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands))
     }
 }
-
-/// Behind what share of the leaves the bands end, and all others come in their order.
-const IN_BANDS: usize = 4;
 
 /// What is so much less than the greatest key is as little as any.
 const MOST_LESS: u32 = 1 << 14;
 
 /// The numbers of all keys in bands of growing size: first the greatest key, then the next ones, and in the end
 /// all that do not promise much. Within a band they are in order: neighbours have labels in common, which need
-/// not be set up again.
-fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
+/// not be set up again. The bands end behind one part in so many, and all others come in their order.
+fn in_bands(keys: impl Iterator<Item = i64>, share: usize) -> Vec<u32> {
     let clamp = |key: i64| key.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
     let keys: Vec<i32> = keys.map(clamp).collect();
     let greatest = keys.iter().copied().max().unwrap_or(0);
@@ -155,7 +152,7 @@ fn in_bands(keys: impl Iterator<Item = i64>) -> Vec<u32> {
     }
     let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
     let mut band_of_place = Vec::new();
-    while end <= keys.len() / IN_BANDS {
+    while end <= keys.len() / share {
         band_of_place.resize(end + band, starts.len());
         starts.push(end);
         end += band;
@@ -184,12 +181,15 @@ mod tests {
         for (count, begun) in [(0, 0), (1, 0), (7, 0), (7, 3), (7, 7), (8, 2)] {
             let mut agenda = Agenda::new((100..100 + count).collect());
             let done: Vec<u32> = agenda.by_ref().take(begun).collect();
-            let left = agenda.as_slice().to_vec();
-            assert_eq!((done.len(), agenda.len()), (begun, left.len()));
-            assert!(done.into_iter().chain(left.clone()).eq(100..100 + count));
             for each in 1..10 {
-                let parts: Vec<Vec<u32>> = agenda.clone().parts(each).map(Iterator::collect).collect();
-                assert!(parts.iter().map(Vec::as_slice).eq(left.chunks(each)), "{each} of {left:?}");
+                let mut left = agenda.clone();
+                let mut all = done.clone();
+                while left.len() > 0 {
+                    let part = left.take_first(each);
+                    assert!((1..=each).contains(&part.len()));
+                    all.extend(part.as_slice());
+                }
+                assert!(all.into_iter().eq(100..100 + count));
             }
         }
     }
@@ -210,7 +210,7 @@ mod tests {
                     (start, band) =
                         (end, if end > sorted.len() / 4 { sorted.len() } else { band + band / 2 + 1 });
                 }
-                assert_eq!(in_bands(keys.into_iter()), sorted);
+                assert_eq!(in_bands(keys.into_iter(), 4), sorted);
             }
         }
     }

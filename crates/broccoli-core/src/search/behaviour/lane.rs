@@ -1,31 +1,39 @@
-//! A walk and the driver that does what it asks, run some queries at a time.
+//! A walk and the driver that does what it asks: performs tasks.
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Store;
 use super::driver::{Answer, Driver};
-use super::frontier::{Agenda, Frontier};
+use super::frontier::Frontier;
 use super::sample::{self, Sampler};
+use super::score::Score;
+use super::task::{Done, Found, Interruption, Task};
 use super::transitions::Transitions;
-use super::version_space::Cost;
-use super::walk::{Ask, Incumbent, Job, Walk};
-use crate::problem::{Gate, Instance, Problem, Reply, RunError, StopReason, SystemError, Verdict};
+use super::walk::{Ask, Walk};
+use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{Recorder, Witness};
+
+/// How many steps are made between two looks at everything else, at least; and after many steps, one part in so many of
+/// them, up to a limit if they are quick.
+const SLICE: u64 = 32;
+const SLICES: u64 = 128;
+const LONGEST_SLICE: u64 = 512;
 
 /// Why a lane has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Paused {
-    /// It has made the queries it was given.
+    /// It has made the steps it was to make.
     Slice,
     /// It waits for a step that is made together with others.
     Asked,
     /// It has found a behaviour better than its incumbent, which is the incumbent now.
-    Found { value: u64, size: Cost },
-    /// The job is done, or all that is left of it is set aside.
+    Found(Score),
+    /// The task is done, or all that is left of it is set aside.
     Done,
 }
 
@@ -36,8 +44,6 @@ pub(in crate::search) struct Counts {
     pub(in crate::search) queries: u64,
     /// Transitions that the cache knew.
     pub(in crate::search) hits: u64,
-    /// Of the queries, those made only to find the first of several equally good behaviours.
-    pub(in crate::search) canonical: u64,
     pub(in crate::search) replayed: u64,
     /// The share of the whole walk that has ended.
     pub(in crate::search) ended: f64,
@@ -48,7 +54,7 @@ impl Counts {
     /// Whether they can be counts: none is so large that more could not be added.
     pub(in crate::search) fn are_plausible(&self) -> bool {
         let Behaviours { complete, bound, violated, realisable, unrealisable } = self.behaviours;
-        let counts = [self.traces, self.queries, self.hits, self.canonical, self.replayed];
+        let counts = [self.traces, self.queries, self.hits, self.replayed];
         let behaviours = [complete, bound, violated, realisable, unrealisable];
         let is_plausible = |&count: &u64| count < MOST_PLAUSIBLE;
         counts.iter().chain(&behaviours).all(is_plausible) && (0.0..=2.0).contains(&self.ended)
@@ -65,7 +71,6 @@ impl std::ops::Add for Counts {
             traces: self.traces + other.traces,
             queries: self.queries + other.queries,
             hits: self.hits + other.hits,
-            canonical: self.canonical + other.canonical,
             replayed: self.replayed + other.replayed,
             ended: self.ended + other.ended,
             behaviours: self.behaviours + other.behaviours,
@@ -73,125 +78,151 @@ impl std::ops::Add for Counts {
     }
 }
 
+/// What the lanes of a search have in common.
+#[derive(Clone)]
+pub(super) struct Setting<'p> {
+    pub(super) problem: &'p Problem,
+    pub(super) gate: Arc<Gate<'p>>,
+    /// Takes down what is walked.
+    pub(super) witness: Option<Arc<dyn Witness>>,
+    /// Where some of what the system answers is taken down, if it is.
+    pub(super) sample: Option<sample::Shared>,
+    pub(super) is_quick: bool,
+}
+
 pub(super) struct Lane<'p, S: Store> {
     driver: Driver<'p>,
     walk: Walk<S>,
-    remembered: usize,
-    /// Whether what it has found has been told.
+    /// The task: its budget is spent after so many steps, and there were so many before.
+    goal: Option<Score>,
+    budget_ends: u64,
+    work_before: u64,
+    is_quick: bool,
+    /// Whether what it has found has been told; and the best of it.
     is_told: bool,
+    found: Option<Found>,
     /// The leaves for the next round that were there when the lane was suspended.
     next: Option<Frontier>,
-    /// Why it was stopped, if it was.
-    stopped: Option<StopReason>,
+    interrupted: Option<Interruption>,
     /// Whether what the system answers is written down, and room for its state.
     wants_replies: bool,
     state: Vec<u8>,
-    /// After how many transitions some of what the system answers is taken down.
+    /// After how many steps some of what the system answers is taken down.
     sample_at: u64,
     sampler: Option<Box<Sampler>>,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
-    /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere. The traces that it
-    /// remembers may take so much memory.
-    pub(super) fn new(
-        problem: &'p Problem,
-        instance: Instance<'p>,
-        gate: Arc<Gate<'p>>,
-        is_batched: bool,
-        remembered: usize,
-    ) -> Self {
-        let driver = Driver::new(problem, instance, gate, is_batched);
-        let mut walk = Walk::new(problem, is_batched);
-        if driver.has_cache() || remembered == 0 {
-            walk.close_memory();
+    /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
+    pub(super) fn new(setting: &Setting<'p>, instance: Instance<'p>, is_batched: bool) -> Self {
+        let driver = Driver::new(setting.problem, instance, Arc::clone(&setting.gate), is_batched);
+        let mut walk = Walk::new(setting.problem, is_batched);
+        if let Some(witness) = &setting.witness {
+            walk.record_by(Recorder::new(Arc::clone(witness)));
         }
         Lane {
             driver,
             walk,
-            remembered,
+            goal: None,
+            budget_ends: 0,
+            work_before: 0,
+            is_quick: setting.is_quick,
             is_told: false,
+            found: None,
             next: None,
-            stopped: None,
+            interrupted: None,
             wants_replies: false,
             state: Vec::new(),
-            sample_at: u64::MAX,
-            sampler: None,
+            sample_at: if setting.sample.is_some() { 0 } else { u64::MAX },
+            sampler: setting.sample.clone().map(|sample| Box::new(Sampler::new(sample))),
         }
     }
 
-    /// The same, some of whose answers are taken down, if there is a sample.
-    pub(super) fn sampled(mut self, sample: Option<&sample::Shared>) -> Self {
-        if let Some(sample) = sample {
-            self.sample_at = 0;
-            self.sampler = Some(Box::new(Sampler::new(sample.clone())));
+    /// Performs a task. `look` is called now and then; `is_paused` interrupts the task.
+    pub(super) fn perform(
+        &mut self,
+        task: &Task,
+        is_paused: &AtomicBool,
+        look: &mut dyn FnMut(&Self) -> Result<(), RunError>,
+    ) -> Result<Done, RunError> {
+        self.begin(task);
+        if is_paused.load(Relaxed) {
+            self.interrupt(Interruption::Paused)?;
         }
-        self
-    }
-
-    /// The same with a witness, if there is one, who takes down what is walked. If that is to hold what the
-    /// system answers, no trace is remembered: each is run.
-    pub(super) fn witnessed(mut self, witness: Option<&Arc<dyn Witness>>) -> Self {
-        if let Some(witness) = witness {
-            self.walk.record_by(Recorder::new(Arc::clone(witness)));
-            if witness.wants_replies() {
-                self.walk.close_memory();
+        loop {
+            let longest = if self.is_quick { LONGEST_SLICE } else { SLICE };
+            match self.advance((self.walk.work() / SLICES).clamp(SLICE, longest))? {
+                Paused::Done => return Ok(self.finish()),
+                Paused::Found(_) => {}
+                Paused::Slice | Paused::Asked => {
+                    if is_paused.load(Relaxed) {
+                        self.interrupt(Interruption::Paused)?;
+                    }
+                    look(self)?;
+                }
             }
         }
-        self
     }
 
-    /// Begins to go on from some leaves of a frontier, in the order of the agenda; with these counts of
-    /// failures, or those that it has.
-    pub(super) fn begin(
-        &mut self,
-        job: Job,
-        frontier: &Frontier,
-        agenda: Agenda,
-        incumbent: Option<Incumbent>,
-        failures: Option<&[u64]>,
-    ) {
-        if let Some(failures) = failures {
-            self.walk.set_failures(failures);
-        }
-        self.driver.begin(Arc::clone(&frontier.places), agenda.len());
-        self.walk.begin(job, Arc::clone(&frontier.leaves), agenda, incumbent);
-        self.is_told = false;
-        self.next = None;
-        self.stopped = None;
+    /// Begins a task.
+    pub(super) fn begin(&mut self, task: &Task) {
+        let Task { job, frontier, agenda, budget, incumbent, goal, failures, .. } = task;
+        self.walk.set_failures(failures);
+        self.driver.begin(Arc::clone(&frontier.places), task.quota);
+        self.work_before = self.walk.work();
+        self.budget_ends = self.work_before.saturating_add(*budget);
+        self.goal = *goal;
+        (self.is_told, self.found, self.next, self.interrupted) = (false, None, None, None);
+        let most_bytes = if self.wants_all_replies() { 0 } else { task.recall_bytes };
+        self.walk.begin_recall(Arc::clone(&task.trie), task.added.clone(), most_bytes);
+        self.walk.begin(*job, Arc::clone(&frontier.leaves), agenda.clone(), *incumbent);
         self.wants_replies = self.walk.recorder().is_some_and(|recorder| recorder.wants_replies());
     }
 
-    /// Goes on for so many transitions, or until there is something to say.
-    pub(super) fn advance(&mut self, transitions: u64) -> Result<Paused, RunError> {
-        let end = self.driver.transitions().saturating_add(transitions);
+    /// Whether what the system answers is to be written down: then each trace is run.
+    fn wants_all_replies(&mut self) -> bool {
+        self.walk.recorder().is_some_and(|recorder| recorder.wants_replies())
+    }
+
+    /// Goes on for so many steps, or until there is something to say, or the budget is spent.
+    pub(super) fn advance(&mut self, steps: u64) -> Result<Paused, RunError> {
+        let slice_ends = self.walk.work().saturating_add(steps);
         if std::mem::take(&mut self.is_told) {
             self.walk.resume();
         }
         loop {
+            // The step that is asked for is counted, but not made.
+            if self.walk.work() > self.budget_ends && self.next.is_none() && !self.has_found() {
+                self.suspend()?;
+            }
             match self.driver.answer(&self.walk) {
                 Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
                 Ok(Answer::Later) => return Ok(Paused::Asked),
                 Ok(Answer::Nothing) => match *self.walk.ask() {
-                    Ask::Found { value, size } => {
-                        self.is_told = true;
-                        return Ok(Paused::Found { value, size });
-                    }
+                    Ask::Found(score) => return Ok(self.note_found(score)),
                     Ask::Done => return Ok(Paused::Done),
                     _ => self.walk.resume(),
                 },
                 Err(RunError::Stopped(reason)) => {
-                    self.stopped = Some(reason);
-                    self.suspend()?;
+                    self.interrupt(Interruption::Stopped(reason))?;
                     continue;
                 }
                 Err(error) => return Err(error),
             }
-            // A solution is told before anything else happens: another lane's could be worse.
-            if self.driver.transitions() >= end && !self.has_found() {
+            if self.walk.work() >= slice_ends && !self.has_found() {
                 return Ok(Paused::Slice);
             }
         }
+    }
+
+    fn note_found(&mut self, score: Score) -> Paused {
+        let own_steps = self.walk.steps_beyond(score.size);
+        self.found = Some(Found { score, labels: Some(self.walk.labels()), own_steps });
+        if self.goal.is_some_and(|goal| score <= goal) {
+            return Paused::Done;
+        }
+        self.is_told = true;
+        Paused::Found(score)
     }
 
     /// Tells the walk, and keeps the present place for it if it wants that.
@@ -200,11 +231,11 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.wants_replies {
             self.record(verdict)?;
         }
-        if self.driver.transitions() >= self.sample_at {
+        if self.walk.work() >= self.sample_at {
             self.sample(verdict);
         }
         self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
-        if self.walk.wants_place() {
+        if self.walk.recall_mut().wants_place() {
             self.keep_place()?;
         }
         Ok(())
@@ -225,7 +256,7 @@ impl<'p, S: Store> Lane<'p, S> {
         let answer = sample::Answer::new(self.driver.observation(), verdict, self.driver.reward());
         let is_last = verdict != Verdict::Running;
         let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
-        self.sample_at = sampler.take(self.driver.transitions(), step, || self.walk.all_labels());
+        self.sample_at = sampler.take(self.walk.work(), step, || self.walk.all_labels());
     }
 
     /// The step it waits for: appends the state that it starts from, and returns its action.
@@ -241,13 +272,10 @@ impl<'p, S: Store> Lane<'p, S> {
         Ok(())
     }
 
-    /// Keeps the present place for the walk, unless there are too many.
     #[cold]
     fn keep_place(&mut self) -> Result<(), RunError> {
-        let bytes = self.driver.keep_place()?;
-        if bytes + self.walk.memory_bytes() > self.remembered {
-            self.walk.close_memory();
-        }
+        self.driver.keep_place(self.walk.recall_mut().places())?;
+        self.walk.recall_mut().look_at_memory();
         Ok(())
     }
 
@@ -267,27 +295,26 @@ impl<'p, S: Store> Lane<'p, S> {
         Ok(())
     }
 
-    /// The job is done, and nobody has gone on yet with what it set aside: what is written down counts.
-    pub(super) fn finish_record(&mut self) {
-        if let Some(recorder) = self.walk.recorder() {
-            recorder.finish();
+    /// Interrupts the task. It is done as soon as it goes on.
+    pub(super) fn interrupt(&mut self, why: Interruption) -> Result<(), RunError> {
+        if self.next.is_none() {
+            self.interrupted = Some(why);
+            self.suspend()?;
         }
+        Ok(())
     }
 
-    /// Sets aside all that is left to do. It takes no query; the lane is done as soon as it goes on.
-    pub(super) fn suspend(&mut self) -> Result<(), RunError> {
-        if self.next.is_some() {
-            return Ok(());
-        }
+    /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
+    fn suspend(&mut self) -> Result<(), RunError> {
         while matches!(
             self.walk.ask(),
-            Ask::Leave | Ask::LeaveMarks { .. } | Ask::LeaveKept { .. } | Ask::Keep { .. } | Ask::Wait
+            Ask::Leave | Ask::LeaveMarks { .. } | Ask::LeaveRecalled { .. } | Ask::Keep { .. } | Ask::Wait
         ) {
             self.driver.answer(&self.walk)?;
             self.walk.resume();
         }
         if let Some(sampler) = &mut self.sampler {
-            self.sample_at = sampler.end(self.driver.transitions()).unwrap_or(self.sample_at);
+            self.sample_at = sampler.end(self.walk.work()).unwrap_or(self.sample_at);
         }
         self.next = Some(self.take_leaves());
         self.walk.suspend();
@@ -296,7 +323,7 @@ impl<'p, S: Store> Lane<'p, S> {
         match ask {
             Ask::Step { .. } => self.walk.retract(Some(self.driver.cell())),
             Ask::Return { .. } => self.walk.retract(None),
-            Ask::Recall { .. } => self.walk.retract_recalled(),
+            Ask::Recall { node, .. } => self.walk.retract_recalled(node),
             Ask::Enter { leaf, .. } => self.walk.retract_leaf(leaf),
             _ => {}
         }
@@ -304,13 +331,25 @@ impl<'p, S: Store> Lane<'p, S> {
         Ok(())
     }
 
-    /// What is left when the job is done: the leaves for the next round, and what was set aside because
-    /// the lane was suspended.
-    pub(super) fn finish(&mut self) -> (Frontier, Frontier) {
+    /// What came of the task.
+    pub(super) fn finish(&mut self) -> Done {
+        if let Some(recorder) = self.walk.recorder() {
+            recorder.finish();
+        }
         let last = self.take_leaves();
-        match self.next.take() {
+        let (next, rest) = match self.next.take() {
             None => (last, Frontier::new(self.walk.dimensions())),
             Some(next) => (next, last),
+        };
+        Done {
+            found: self.found.take(),
+            next,
+            rest,
+            agenda: self.walk.take_agenda(),
+            failures: self.walk.failures().to_vec(),
+            added: self.walk.end_recall(),
+            work: self.walk.work() - self.work_before,
+            interrupted: self.interrupted.take(),
         }
     }
 
@@ -318,29 +357,24 @@ impl<'p, S: Store> Lane<'p, S> {
         Frontier { leaves: Arc::new(self.walk.take_leaves()), places: Arc::new(self.driver.take_leaves()) }
     }
 
-    /// Why it was stopped, if it was.
-    pub(super) fn stopped(&self) -> Option<StopReason> {
-        self.stopped
-    }
-
-    /// A solution found elsewhere becomes the incumbent.
-    pub(super) fn improve(&mut self, incumbent: Incumbent) {
+    /// From now on only what is better than this is looked for.
+    pub(super) fn improve(&mut self, incumbent: Score) {
         self.walk.improve(incumbent);
     }
 
     /// Whether it has found a behaviour that it has not told yet.
-    pub(super) fn has_found(&self) -> bool {
-        matches!(self.walk.ask(), Ask::Found { .. })
+    fn has_found(&self) -> bool {
+        matches!(self.walk.ask(), Ask::Found(_))
+    }
+
+    /// Why it was interrupted, if it was.
+    pub(super) fn interrupted(&self) -> Option<Interruption> {
+        self.interrupted
     }
 
     /// The walk, to look at.
     pub(super) fn walk(&self) -> &Walk<S> {
         &self.walk
-    }
-
-    /// Counts transitions there from now on; what it has counted so far is there instead.
-    pub(super) fn swap_transitions(&mut self, transitions: &mut Transitions) {
-        self.walk.swap_transitions(transitions);
     }
 
     /// Adds the transitions counted so far to others, and counts anew.
@@ -353,22 +387,11 @@ impl<'p, S: Store> Lane<'p, S> {
         self.driver.panicked(panic)
     }
 
-    /// What the leaves of this round take in memory.
-    pub(super) fn leaf_bytes(&self) -> usize {
-        self.walk.leaf_bytes() + self.driver.leaf_bytes()
-    }
-
-    /// Transitions that the walk asked for, of the system or of the cache.
-    pub(super) fn transitions(&self) -> u64 {
-        self.driver.transitions()
-    }
-
     pub(super) fn counts(&self) -> Counts {
         Counts {
             traces: self.driver.traces(),
             queries: self.driver.queries(),
             hits: self.driver.hits(),
-            canonical: self.walk.canonical(),
             replayed: self.driver.replayed(),
             ended: self.walk.ended(),
             behaviours: self.walk.counts(),

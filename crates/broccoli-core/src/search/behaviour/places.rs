@@ -1,6 +1,5 @@
 //! Places to come back to: the saved states of a system.
 
-use super::leaves::{MOST_ROOM, reserve};
 use crate::problem::{ComeBack, Instance, RunError};
 
 /// Saved states, one after the other. Where there is none, or an empty one, the way there is to act as the labels
@@ -36,12 +35,6 @@ impl Places {
         self.keep_first(0);
     }
 
-    /// Makes room for so many places, with states as long as those of others.
-    pub(super) fn make_room(&mut self, places: usize, others: &Places) {
-        let places = places.min(MOST_ROOM);
-        reserve(&mut self.states, places.saturating_mul(others.states.len()) / others.count.max(1));
-    }
-
     /// Adds the present place of a system.
     #[inline]
     pub(super) fn save(&mut self, instance: &mut Instance<'_>) -> Result<(), RunError> {
@@ -49,25 +42,31 @@ impl Places {
             ComeBack::Replay => {}
             ComeBack::Snapshot | ComeBack::Clone => instance.save(&mut self.states)?,
         }
-        self.push();
+        self.end();
         Ok(())
     }
 
     /// Adds a place that has no saved state.
     pub(super) fn push_unsaved(&mut self) {
-        self.push();
+        self.push(&[]);
     }
 
     /// Adds a place of others.
     #[inline]
     pub(super) fn copy(&mut self, others: &Places, index: u32) {
-        self.states.extend_from_slice(others.state(index));
-        self.push();
+        self.push(others.state(index));
+    }
+
+    /// Adds a place with this state.
+    #[inline]
+    pub(super) fn push(&mut self, state: &[u8]) {
+        self.states.extend_from_slice(state);
+        self.end();
     }
 
     /// What was written behind the states is that of one more place.
     #[inline]
-    fn push(&mut self) {
+    fn end(&mut self) {
         if self.count == 0 {
             self.length = self.states.len();
         }
@@ -117,24 +116,13 @@ impl Places {
 mod tests {
     use super::*;
 
-    /// A saved state can be large: no more room is made for them than can be spared.
-    #[test]
-    fn room_is_made_for_few_large_states() {
-        let mut others = Places { states: vec![0; 1 << 20], ..Places::default() };
-        others.push();
-        let mut places = Places::default();
-        places.make_room(1 << 30, &others);
-        assert!(places.states.capacity() <= 32 << 20, "{} bytes", places.states.capacity());
-    }
-
     /// States of any length, none included, are found where they were put, and dropped with their places.
     #[test]
     fn states_lie_one_behind_the_other() {
         for given in [[3, 0, 0, 5], [2, 2, 2, 3], [0, 0, 1, 0], [4, 4, 4, 4], [0; 4]] {
             let mut places = Places::default();
             for (number, length) in (0..).zip(given) {
-                places.states.extend(vec![number; length]);
-                places.push();
+                places.push(&vec![number; length]);
             }
             let mut all = places.clone();
             all.append(&places);

@@ -2,13 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::crew::{Found, Key, Part};
-use super::frontier::Frontier;
+use super::chunk::{Left, Piece, SavedLeft, SavedPending};
 use super::leaves::Leaves;
-use super::passes::{Stage, is_ordered, realised};
 use super::realise::{Labelled, least_nodes};
+use super::recall::Trie;
+use super::rounds::{realised, root, scout_of};
 use super::sample::Sample;
+use super::schedule::{Scout, Stage};
+use super::score::Score;
+use super::task::Found;
 use super::transitions::Transitions;
+use super::tuning::Tuning;
 use super::version_space::Cost;
 use crate::problem::Problem;
 use crate::search::Solution;
@@ -16,78 +20,69 @@ use crate::search::Solution;
 /// All that is left of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::search) struct Saved {
+    pub(super) tuning: Tuning,
     pub(super) stage: Stage,
-    /// Whether the walk itself finds the canonical solution.
-    pub(super) is_ordered: bool,
-    pub(super) parts: Vec<SavedPart>,
+    pub(super) left: SavedLeft,
+    pub(super) scout: Option<(Scout, SavedLeft)>,
+    pub(super) chunk: Vec<SavedPending>,
+    pub(super) work: u64,
+    pub(super) scout_work: u64,
+    /// What ends the search, as it is known that nothing is better.
+    pub(super) goal: Option<Score>,
     pub(super) best: Option<Found>,
+    pub(super) passed_over: Option<u64>,
+    pub(super) failures: Vec<u64>,
+    pub(super) trie: Trie,
     pub(super) transitions: Transitions,
     /// Some of what the system has answered.
     pub(in crate::search) sample: Sample,
 }
 
-/// Some leaves that are left.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SavedPart {
-    pub(super) is_next: bool,
-    pub(super) leaves: Leaves,
-    pub(super) failures: Option<Vec<u64>>,
-}
-
 impl Saved {
     /// A search that is still to be begun.
-    pub(in crate::search) fn root(problem: &Problem, is_any_optimal: bool) -> Self {
+    pub(in crate::search) fn root(problem: &Problem, tuning: Tuning) -> Self {
+        let left = Left::new(Piece::all(root(problem)), None).saved();
         Saved {
-            stage: Stage::first(problem),
-            is_ordered: is_ordered(problem, is_any_optimal),
-            parts: vec![SavedPart {
-                is_next: false,
-                leaves: Leaves::root(problem.dimensions().len(), problem.objective()),
-                failures: None,
-            }],
+            tuning,
+            stage: Stage::first(problem, &tuning),
+            left,
+            scout: scout_of(problem, &tuning, 1, false).map(|(scout, left)| (scout, left.saved())),
+            chunk: Vec::new(),
+            work: 0,
+            scout_work: 0,
+            goal: None,
             best: None,
+            passed_over: None,
+            failures: vec![0; problem.initial_states().len()],
+            trie: Trie::new(problem),
             transitions: Transitions::default(),
             sample: Sample::default(),
         }
     }
 
-    /// A canonical pass that is still to be made: for the first behaviour of this value and size, if there is
-    /// one at all. No behaviour is better.
-    pub(in crate::search) fn canonical(problem: &Problem, value: u64, size: u64) -> Self {
-        let size = Cost::try_from(size).unwrap_or(Cost::MAX);
-        let objective = problem.objective();
-        let root = SavedPart {
-            is_next: false,
-            leaves: Leaves::root(problem.dimensions().len(), objective),
-            failures: Some(vec![0; problem.initial_states().len()]),
+    /// The search for any behaviour of this value and size, if there is one at all. No behaviour is better.
+    pub(in crate::search) fn for_equal(problem: &Problem, value: u64, size: u64) -> Self {
+        let score = |size: u64| {
+            Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX))
         };
-        Saved {
-            stage: Stage::canonical(objective),
-            is_ordered: false,
-            parts: vec![root],
-            best: Some(Found::elsewhere(value, size, None)),
-            transitions: Transitions::default(),
-            sample: Sample::default(),
-        }
+        let larger = Found { score: score(size.saturating_add(1)), labels: None, own_steps: 0 };
+        Saved { goal: Some(score(size)), best: Some(larger), ..Saved::root(problem, Tuning::default()) }
     }
 
-    /// The parts with their keys, if they can be of this problem.
-    pub(super) fn checked(&self, problem: &Problem) -> Option<Vec<(Key, Part)>> {
-        let initials = problem.initial_states().len();
-        let part = |(index, part): (u32, &SavedPart)| {
-            let leaves = Frontier::checked(part.leaves.clone(), problem)?;
-            let failures = part.failures.clone();
-            let fits = failures.as_ref().is_none_or(|failures| failures.len() == initials);
-            fits.then_some((vec![2 * index + 1], Part { is_next: part.is_next, leaves, failures }))
-        };
-        (0..).zip(&self.parts).map(part).collect()
+    /// What is left, of the search and of its scout, if it can be of this problem.
+    pub(super) fn checked(&self, problem: &Problem) -> Option<(Left, Option<(Scout, Left)>)> {
+        let left = Left::checked(&self.left, problem)?;
+        match &self.scout {
+            None => Some((left, None)),
+            Some((scout, saved)) => Some((left, Some((*scout, Left::checked(saved, problem)?)))),
+        }
     }
 
     /// Whether it can be what is left of a search for this problem.
     pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
         let is_found = |found: &Found| {
             let limits = problem.limits();
-            let size = u64::from(found.size);
+            let size = u64::from(found.score.size);
             // Only what a tree does is a behaviour.
             found.labels.as_ref().is_none_or(|labels| {
                 let all: Vec<&Labelled> = labels.iter().collect();
@@ -96,99 +91,70 @@ impl Saved {
                     && least_nodes(&all, limits.depth(), size) == Some(size)
             })
         };
-        self.best.as_ref().is_none_or(is_found)
+        let found = self.chunk.iter().filter_map(|pending| pending.found.as_ref());
+        found.chain(&self.best).all(is_found)
             && self.stage.is_of(problem.objective())
+            && self.failures.len() == problem.initial_states().len()
+            && self.chunk.iter().all(|pending| pending.is_of(problem))
             && self.transitions.is_plausible()
             && self.sample.is_of(problem)
+            && self.trie.clone().is_of(problem)
             && self.checked(problem).is_some()
-    }
-
-    /// The best tree, if it was found by walking, and its value.
-    pub(in crate::search) fn best(&self, problem: &Problem) -> Option<Solution> {
-        let Found { value, size, labels, .. } = self.best.as_ref()?;
-        let tree = realised(problem, labels.as_ref()?, *size);
-        Some(Solution { tree, value: *value })
     }
 
     /// How many leaves there are.
     pub(in crate::search) fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.leaves.len()).sum()
+        self.parts().map(|(_, leaves)| leaves.len()).sum()
     }
 
-    /// The same, but it does not go ahead: the leaves to go ahead from wait with the others of their round.
-    pub(in crate::search) fn without_ahead(mut self) -> Self {
-        if let Stage::Ahead { nodes, is_canonical } = self.stage {
-            self.stage = Stage::round_of(nodes, is_canonical);
-            self.parts.retain(|part| part.is_next);
-            for part in &mut self.parts {
-                part.is_next = false;
-            }
-        }
-        self
+    /// All leaves in their order: whether they are for the next round, and the leaves.
+    fn parts(&self) -> impl Iterator<Item = (bool, &Leaves)> {
+        let chunk = self.chunk.iter().filter(|pending| !pending.is_scout).flat_map(SavedPending::parts);
+        let todo = self.left.todo.iter().map(|leaves| (false, leaves));
+        chunk.chain(todo).chain(self.left.next.iter().map(|leaves| (true, leaves)))
     }
 
-    /// Cuts it into up to `count` pieces that take about equal shares of the walk. Of each piece any of the
-    /// best solutions will do.
+    /// Cuts it into up to `count` pieces that take about equal shares of the walk.
     pub(in crate::search) fn split(&self, count: usize) -> Vec<Saved> {
-        let shares = |part: &SavedPart| -> f64 {
-            (0..part.leaves.len()).map(|leaf| part.leaves.leaf(leaf).at.share).sum()
-        };
-        let each = self.parts.iter().map(shares).sum::<f64>() / count as f64;
+        let share = |leaves: &Leaves, leaf| leaves.leaf(leaf).at.share;
+        let all = |leaves: &Leaves| (0..leaves.len()).map(|leaf| share(leaves, leaf)).sum::<f64>();
+        let each = self.parts().map(|(_, leaves)| all(leaves)).sum::<f64>() / count as f64;
+        let found = self.chunk.iter().filter_map(|pending| pending.found.as_ref());
         let empty = Saved {
-            is_ordered: false,
-            parts: Vec::new(),
+            left: SavedLeft::default(),
+            scout: None,
+            chunk: Vec::new(),
+            best: found.chain(&self.best).min_by_key(|found| found.score).cloned(),
             transitions: Transitions::default(),
             ..self.clone()
         };
-        let (mut pieces, mut share) = (vec![empty.clone()], 0.0);
-        for part in &self.parts {
-            let mut piece = SavedPart { leaves: Leaves::new(part.leaves.dimensions()), ..part.clone() };
-            for leaf in 0..part.leaves.len() {
-                if share >= each * pieces.len() as f64 && pieces.len() < count {
-                    push(&mut pieces, &mut piece);
+        let (mut pieces, mut sum) = (vec![empty.clone()], 0.0);
+        for (is_next, leaves) in self.parts() {
+            let mut is_new = true;
+            for leaf in 0..leaves.len() {
+                if sum >= each * pieces.len() as f64 && pieces.len() < count {
                     pieces.push(empty.clone());
+                    is_new = true;
                 }
-                piece.leaves.push_from(&part.leaves, leaf);
-                share += part.leaves.leaf(leaf).at.share;
+                if let Some(piece) = pieces.last_mut() {
+                    let parts = if is_next { &mut piece.left.next } else { &mut piece.left.todo };
+                    if std::mem::take(&mut is_new) {
+                        parts.push(Leaves::new(leaves.dimensions()));
+                    }
+                    parts.iter_mut().last().into_iter().for_each(|part| part.push_from(leaves, leaf));
+                }
+                sum += share(leaves, leaf);
             }
-            push(&mut pieces, &mut piece);
         }
-        pieces.retain(|piece| !piece.parts.is_empty());
+        pieces.retain(|piece| piece.len() > 0);
         pieces
     }
-}
 
-/// Moves some leaves, if there are any, to the last piece.
-fn push(pieces: &mut [Saved], part: &mut SavedPart) {
-    let empty = SavedPart { leaves: Leaves::new(part.leaves.dimensions()), ..part.clone() };
-    let part = std::mem::replace(part, empty);
-    if !part.leaves.is_empty()
-        && let Some(piece) = pieces.last_mut()
-    {
-        piece.parts.push(part);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::Objective;
-
-    #[test]
-    fn what_is_gone_ahead_from_is_not_split_twice() {
-        let part =
-            |is_next| SavedPart { is_next, leaves: Leaves::root(2, Objective::survive(9)), failures: None };
-        let saved = Saved {
-            stage: Stage::Ahead { nodes: 3, is_canonical: false },
-            is_ordered: true,
-            parts: vec![part(false), part(true)],
-            best: None,
-            transitions: Transitions::default(),
-            sample: Sample::default(),
-        };
-        let pieces = saved.without_ahead().split(2);
-        assert_eq!(pieces.len(), 1);
-        assert_eq!((pieces[0].len(), pieces[0].parts[0].is_next), (1, false));
-        assert_eq!(pieces[0].stage, Stage::Survive { nodes: 3, only_first: false });
+    /// The best tree, if it was found by walking, and its value.
+    pub(in crate::search) fn best(&self, problem: &Problem) -> Option<Solution> {
+        let found = self.chunk.iter().filter_map(|pending| pending.found.as_ref());
+        let Found { score, labels, .. } = found.chain(&self.best).min_by_key(|found| found.score)?;
+        let tree = realised(problem, labels.as_ref()?, score.size);
+        Some(Solution { tree, value: score.value(problem.objective()) })
     }
 }

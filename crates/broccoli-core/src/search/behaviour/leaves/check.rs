@@ -66,9 +66,8 @@ impl Leaves {
             let is_worth = |values: &[f64]| match objective.is_plain() {
                 true => values.is_empty() && group.worst <= objective.horizon(),
                 false => {
-                    let rewards = f64::from_bits(group.worst);
                     values.len() == group.trace as usize
-                        && values.iter().chain([&rewards]).all(|value| !value.is_nan())
+                        && values.iter().chain([&group.total]).all(|value| !value.is_nan())
                 }
             };
             let is_state = |&state: &u32| (state as usize) < problem.initial_states().len();

@@ -29,9 +29,6 @@ pub(super) struct Leaf<'a> {
     pub(super) values: &'a [f64],
 }
 
-/// What a label takes away from the promise of a leaf, in steps.
-const LABEL_PRICE: i64 = 3;
-
 impl Leaf<'_> {
     /// Whether its next trace is still to be started.
     pub(super) fn is_waiting(&self) -> bool {
@@ -44,6 +41,8 @@ impl Leaf<'_> {
 struct Group {
     trace: u32,
     worst: u64,
+    #[serde(with = "bits")]
+    total: f64,
     /// Where its initial states end, and their values; they start where those of the group before end.
     started: u32,
     values: u32,
@@ -115,16 +114,25 @@ fn known(nodes: u16) -> Option<Cost> {
     (nodes != NOT_KNOWN).then_some(Cost::from(nodes))
 }
 
-/// For how many leaves room is made beforehand, at most; and in bytes, for any part of them.
-pub(super) const MOST_ROOM: usize = 1 << 17;
-const MOST_ROOM_BYTES: usize = 16 << 20;
+/// Floats are written as their bits: infinity is a value, and not every format has it.
+pub(super) mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
 
-/// Makes room for so many more, or for a lot.
-pub(super) fn reserve<T>(list: &mut Vec<T>, more: usize) {
-    list.reserve(more.min(MOST_ROOM_BYTES / size_of::<T>()));
+    pub(in crate::search::behaviour) fn serialize<S: Serializer>(
+        value: &f64,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(value.to_bits())
+    }
+
+    pub(in crate::search::behaviour) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<f64, D::Error> {
+        u64::deserialize(deserializer).map(f64::from_bits)
+    }
 }
 
-/// Floats are written as their bits: infinity is a value, and not every format has it.
+/// The same for several.
 mod as_bits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -168,7 +176,7 @@ impl Leaves {
             _ => 0,
         };
         let mut leaves = Leaves::new(dimensions);
-        let at = Position { trace: 0, steps: 0, worst, share: 1.0 };
+        let at = Position { trace: 0, steps: 0, worst, total: 0.0, share: 1.0 };
         let cell = &vec![0; dimensions];
         let leaf = Leaf { at, labels: 0, cost: Some(0), cell, label: None, started: &[], values: &[] };
         leaves.push(leaf, |_| (&[], 0, None, 0));
@@ -190,18 +198,6 @@ impl Leaves {
         self.label_cells.clear();
         self.path.clear();
         self.shared = 0;
-    }
-
-    /// Makes room for so many leaves that are like others, or for a lot, so that they need not be moved while they
-    /// become more.
-    pub(super) fn make_room(&mut self, leaves: usize, others: &Leaves) {
-        let leaves = leaves.min(MOST_ROOM);
-        let of = |count: usize| leaves.saturating_mul(count).div_ceil(others.len().max(1));
-        reserve(&mut self.records, leaves);
-        reserve(&mut self.reached, of(others.reached.len()));
-        reserve(&mut self.cells, of(others.cells.len()));
-        reserve(&mut self.labels, of(others.labels.len()));
-        reserve(&mut self.label_cells, of(others.label_cells.len()));
     }
 
     pub(super) fn len(&self) -> usize {
@@ -277,11 +273,11 @@ impl Leaves {
 
     /// The group of a leaf that is written down now.
     fn group(&mut self, leaf: &Leaf<'_>) -> u32 {
-        let Position { trace, worst, .. } = leaf.at;
+        let Position { trace, worst, total, .. } = leaf.at;
         let last = self.groups.len().checked_sub(1).map(|last| (last, self.groups[last]));
         match last {
             Some((last, group))
-                if (group.trace, group.worst) == (trace, worst)
+                if (group.trace, group.worst, group.total.to_bits()) == (trace, worst, total.to_bits())
                     && self.of_group(last) == (leaf.started, leaf.values) =>
             {
                 last as u32
@@ -290,7 +286,7 @@ impl Leaves {
                 self.started.extend_from_slice(leaf.started);
                 self.values.extend_from_slice(leaf.values);
                 let (started, values) = (self.started.len() as u32, self.values.len() as u32);
-                self.groups.push(Group { trace, worst, started, values });
+                self.groups.push(Group { trace, worst, total, started, values });
                 self.groups.len() as u32 - 1
             }
         }
@@ -395,8 +391,9 @@ impl Leaves {
 
     /// How likely it seems of each leaf that its trace goes on for long: it has gone on for long, and through few
     /// cells, as one that goes round and round does.
-    pub(super) fn promises(&self) -> impl Iterator<Item = i64> {
-        let promise = |record: &Record| self.steps(record) as i64 - LABEL_PRICE * i64::from(record.labels);
+    pub(super) fn promises(&self, label_price: u64) -> impl Iterator<Item = i64> {
+        let price = move |labels: u32| u64::from(labels).saturating_mul(label_price).min(1 << 40) as i64;
+        let promise = move |record: &Record| self.steps(record) as i64 - price(record.labels);
         self.records.iter().map(promise)
     }
 
@@ -409,7 +406,7 @@ impl Leaves {
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
         let record = &self.records[leaf];
-        let Group { trace, worst, .. } = self.groups[record.group as usize];
+        let Group { trace, worst, total, .. } = self.groups[record.group as usize];
         let (started, values) = self.of_group(record.group as usize);
         let (cell, label, cost) = match record.end {
             End::Instead { of, label } => (self.label_cell(of), Some(label), None),
@@ -420,7 +417,7 @@ impl Leaves {
                 (cell, Some(label).filter(|&label| label != NO_LABEL), known(cost))
             }
         };
-        let at = Position { trace, steps: self.steps(record), worst, share: record.share };
+        let at = Position { trace, steps: self.steps(record), worst, total, share: record.share };
         Leaf { at, labels: record.labels, cost, cell, label, started, values }
     }
 }

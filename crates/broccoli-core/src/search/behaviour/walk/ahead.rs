@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::tally::Measure;
-use super::{Ask, Frame, Incumbent, Position, Walk};
+use super::{Ask, Frame, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, Slot};
-use crate::search::behaviour::memory::Node;
+use crate::search::behaviour::recall::Node;
+use crate::search::behaviour::score::rank;
 use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
 
@@ -20,30 +21,10 @@ struct Open {
 }
 
 impl<S: Store> Walk<S> {
-    /// How many nodes a behaviour may need whose value is at best `value`.
-    #[inline(always)]
-    pub(super) fn allowance(&self, value: u64) -> Option<Cost> {
-        let Some(Incumbent { value: best, size, is_weak }) = self.incumbent else {
-            return Some(self.job.nodes);
-        };
-        let gap = self.job.gap;
-        let enough = if gap > 0.0 { self.objective.within_gap(best, gap, self.perfect) } else { best };
-        if value == best && enough == best {
-            let most = if is_weak { Some(size) } else { size.checked_sub(1) };
-            most.map(|most| most.min(self.job.nodes))
-        } else {
-            let is_better = match self.measure {
-                Measure::Most => value < enough,
-                Measure::Fewest => value > enough,
-                Measure::Tally(_) => self.objective.is_better(value, enough),
-            };
-            is_better.then_some(self.job.nodes)
-        }
-    }
-
+    /// Whether the behaviour may need as many predicates as it does, if its value is at best this.
     #[inline]
-    pub(super) fn is_allowed(&self, allowance: Option<Cost>) -> bool {
-        allowance.is_some_and(|most| self.cost <= most)
+    pub(super) fn is_allowed(&self, value: u64) -> bool {
+        self.allowance.of(rank(self.objective, value)).is_some_and(|most| self.cost <= most)
     }
 
     /// The allowance for one more step of the present trace, if the behaviour is within it.
@@ -51,9 +32,11 @@ impl<S: Store> Walk<S> {
     pub(super) fn allowance_for_step(&mut self) -> Option<Cost> {
         let allowance = match self.measure {
             Measure::Most if self.at.steps >= self.horizon => None,
-            Measure::Most => self.allowance(self.at.worst.max(self.at.steps + 1)),
-            Measure::Fewest => self.allowance(self.at.worst),
-            Measure::Tally(_) => self.best_with_step().and_then(|best| self.allowance(best)),
+            Measure::Most => self.allowance.of(self.at.worst.max(self.at.steps + 1)),
+            Measure::Fewest => self.allowance.of(!self.at.worst),
+            Measure::Tally(_) => {
+                self.best_with_step().and_then(|best| self.allowance.of(rank(self.objective, best)))
+            }
         };
         allowance.filter(|&most| self.cost <= most)
     }
@@ -83,14 +66,14 @@ impl<S: Store> Walk<S> {
     /// The present trace has ended, at the horizon if it is still running.
     #[inline(never)]
     pub(super) fn end_trace(&mut self, verdict: Verdict, cell: &[u16]) {
-        self.memory.write(self.at, verdict, cell, None);
+        self.recall.write(self.at, verdict, cell, None);
         self.ask = if self.is_complete(verdict) { self.complete_trace() } else { self.fail() };
     }
 
     /// The present trace cannot lead to anything better.
     #[inline(never)]
     fn give_up(&mut self, cell: &[u16]) {
-        self.memory.write(self.at, Verdict::Running, cell, None);
+        self.recall.write(self.at, Verdict::Running, cell, None);
         self.note_end(End::Bound);
         self.ask = self.fail();
     }
@@ -103,8 +86,8 @@ impl<S: Store> Walk<S> {
             Some(index) => (false, self.labels.given(index as usize).label),
             None => self.branch(cell, slot, most),
         };
-        if self.memory.is_writing() && self.memory.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
-            let node = self.memory.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
+        if self.recall.is_writing() && self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
+            let node = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
             if let (true, Some(node)) = (mark, node) {
                 self.needs_no_mark(node);
                 return (false, action);
@@ -289,21 +272,10 @@ impl<S: Store> Walk<S> {
 
     #[inline(always)]
     fn count_step(&mut self) {
-        self.is_canonical = match self.incumbent {
-            Some(Incumbent { value, size, is_weak: true }) => {
-                let best = match self.measure {
-                    Measure::Most => Some(self.at.worst.max(self.at.steps + 1)),
-                    Measure::Fewest => Some(self.at.worst),
-                    Measure::Tally(_) => self.best_with_step(),
-                };
-                best == Some(value) && self.cost >= size
-            }
-            _ => false,
-        };
         self.at.steps += 1;
+        self.work += 1;
         if self.job.is_counted {
             self.transitions.count(self.counted_step(), self.cost);
         }
-        self.canonical += u64::from(self.is_canonical);
     }
 }

@@ -24,7 +24,7 @@ impl<S: Store> Walk<S> {
 
     /// Goes back to the last cell with a label that is still to be tried, or on to the next leaf.
     pub(super) fn go_back(&mut self) -> Ask {
-        self.memory.stop();
+        self.recall.stop();
         loop {
             if let Some(ask) = self.try_frames().or_else(|| self.enter()) {
                 return ask;
@@ -104,7 +104,7 @@ impl<S: Store> Walk<S> {
                 }
                 (Some((false, _)), None) => break Some(Ask::LeaveMarks { marks, count: 1, keep }),
                 (Some((false, _)), Some(node)) => {
-                    break Some(Ask::LeaveKept { marks, place: self.memory.place(node) });
+                    break Some(Ask::LeaveRecalled { marks, node });
                 }
             }
         };
@@ -188,14 +188,11 @@ impl<S: Store> Walk<S> {
         let leaves = Arc::clone(&self.old_leaves);
         let mut path = std::mem::take(&mut self.path);
         let ask = loop {
-            let Some(index) = self.agenda.next() else {
+            let next = if self.is_suspended { None } else { self.agenda.next() };
+            let Some(index) = next else {
                 self.unlabel(0);
                 break Some(Ask::Done);
             };
-            if self.is_suspended {
-                self.leaves.push_from(&leaves, index as usize);
-                break Some(Ask::Keep { leaf: index });
-            }
             let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::search::behaviour::recall::Node;
+use crate::search::behaviour::score::Score;
 use crate::search::behaviour::version_space::Cost;
 
 /// What is set aside for the next round.
@@ -16,7 +18,7 @@ pub(in super::super) struct Round {
 }
 
 /// What a walk is to do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Job {
     /// The most predicates of a tree.
     pub(in super::super) nodes: Cost,
@@ -25,15 +27,6 @@ pub(in super::super) struct Job {
     pub(in super::super) gap: f64,
     /// Whether its transitions are counted.
     pub(in super::super) is_counted: bool,
-}
-
-/// What a walk is to improve on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Incumbent {
-    pub(in super::super) value: u64,
-    pub(in super::super) size: Cost,
-    /// Whether a behaviour that is just as good is wanted, too.
-    pub(in super::super) is_weak: bool,
 }
 
 /// What the driver is to do next. Small: one is made for every step.
@@ -46,9 +39,8 @@ pub(in super::super) enum Ask {
     /// Keep one more than the first `marks` marks, go back to the last of these, drop it too unless `keep`;
     /// then apply the action, and `Walk::tell`.
     Return { marks: u32, keep: bool, action: u16 },
-    /// Keep the first `marks` marks; go to a place kept before, given by its number; then apply the action,
-    /// and `Walk::tell`.
-    Recall { marks: u32, place: u32, action: u16 },
+    /// Keep the first `marks` marks; go to where a remembered trace was; then apply the action, and `Walk::tell`.
+    Recall { marks: u32, node: Node, action: u16 },
     /// Remember this place as the next leaf of the round, and `Walk::resume`.
     Leave,
     /// The next leaf of the round has no place: its next trace is still to be started. `Walk::resume`.
@@ -56,9 +48,9 @@ pub(in super::super) enum Ask {
     /// Keep `count` more than the first `marks` marks; remember the places of these as the next leaves of the
     /// round, the last first; drop them too unless `keep`; and `Walk::resume`.
     LeaveMarks { marks: u32, count: u32, keep: bool },
-    /// Keep the first `marks` marks; remember a place kept before as the next leaf of the round, and
+    /// Keep the first `marks` marks; remember where a remembered trace was as the next leaf of the round, and
     /// `Walk::resume`.
-    LeaveKept { marks: u32, place: u32 },
+    LeaveRecalled { marks: u32, node: Node },
     /// A leaf of the last round, given by its index, is the next leaf of this one, too; `Walk::resume`.
     Keep { leaf: u32 },
     /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
@@ -66,7 +58,7 @@ pub(in super::super) enum Ask {
     Enter { leaf: u32, mark: bool, action: u16 },
     /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
     /// it, and `Walk::resume`.
-    Found { value: u64, size: Cost },
+    Found(Score),
     /// There is nothing left to do in this round but what was set aside.
     Done,
 }
@@ -79,8 +71,11 @@ pub(in super::super) struct Position {
     /// Its steps so far.
     pub(in super::super) steps: u64,
     /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
-    /// (`survive`). For other objectives, the rewards of the running trace, as the bits of a float.
+    /// (`survive`). Of no interest for other objectives.
     pub(in super::super) worst: u64,
+    /// The rewards of the running trace, if they count.
+    #[serde(with = "crate::search::behaviour::leaves::bits")]
+    pub(in super::super) total: f64,
     /// Its share of the whole walk, if the labels that a cell may be given all take equal shares.
     pub(in super::super) share: f64,
 }

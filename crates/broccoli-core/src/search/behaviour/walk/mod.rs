@@ -35,14 +35,15 @@ mod traces;
 
 use std::sync::Arc;
 
-pub(super) use self::job::{Ask, Incumbent, Job, Position, Round};
+pub(super) use self::job::{Ask, Job, Position, Round};
 use self::tally::{Known, Measure};
 use super::bounds::Store;
 use super::frontier::Agenda;
 use super::labels::{Given, Labels};
 use super::leaves::Leaves;
-use super::memory::{Memory, Node};
 use super::realise::Labelled;
+use super::recall::{Added, Node, Recall, Trie};
+use super::score::{Allowance, Score, rank};
 use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
 use crate::problem::measure::Tally;
@@ -66,9 +67,6 @@ struct Frame {
     node: Option<Node>,
 }
 
-/// How many leaves a round is expected to have, at most, for each of the last one.
-pub(super) const MORE_LEAVES: usize = 4;
-
 pub(super) struct Walk<S: Store> {
     objective: Objective,
     horizon: u64,
@@ -77,7 +75,8 @@ pub(super) struct Walk<S: Store> {
     measure: Measure,
     actions: u16,
     job: Job,
-    incumbent: Option<Incumbent>,
+    /// What is still wanted: only what is better than the incumbent.
+    allowance: Allowance,
     /// What is to be done next.
     ask: Ask,
     /// Whether everything is set aside from now on.
@@ -112,16 +111,13 @@ pub(super) struct Walk<S: Store> {
     counts: Behaviours,
     /// The shares of all behaviours that have ended.
     ended: f64,
-    /// Transitions asked for only because the incumbent is weak; and whether the last one was.
-    canonical: u64,
-    is_canonical: bool,
+    /// The steps made, those of remembered traces included.
+    work: u64,
     transitions: Transitions,
     /// Writes down what is walked, if that is wanted.
     recorder: Option<Box<Recorder>>,
     resting_recorder: Option<Box<Recorder>>,
-    memory: Memory,
-    /// The node last gone on from.
-    recalled: Node,
+    recall: Recall,
 }
 
 impl<S: Store> Walk<S> {
@@ -142,7 +138,7 @@ impl<S: Store> Walk<S> {
             },
             actions: actions as u16,
             job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
-            incumbent: None,
+            allowance: Allowance::all(0),
             ask: Ask::Done,
             is_suspended: false,
             labels: Labels::new(&thresholds, is_one_of_many),
@@ -154,7 +150,7 @@ impl<S: Store> Walk<S> {
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             frames: Vec::new(),
             marks: 0,
-            at: Position { trace: 0, steps: 0, worst: 0, share: 0.0 },
+            at: Position { trace: 0, steps: 0, worst: 0, total: 0.0, share: 0.0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             cell: Vec::new(),
@@ -163,13 +159,11 @@ impl<S: Store> Walk<S> {
             follows: Vec::new(),
             counts: Behaviours::default(),
             ended: 0.0,
-            canonical: 0,
-            is_canonical: false,
+            work: 0,
             transitions: Transitions::default(),
             recorder: None,
             resting_recorder: None,
-            memory: Memory::new(problem.dimensions().len(), actions, initials),
-            recalled: 0,
+            recall: Recall::new(),
         }
     }
 
@@ -209,7 +203,7 @@ impl<S: Store> Walk<S> {
         job: Job,
         leaves: Arc<Leaves>,
         agenda: Agenda,
-        incumbent: Option<Incumbent>,
+        incumbent: Option<Score>,
     ) {
         if !job.is_counted && self.recorder.is_some() {
             self.resting_recorder = self.recorder.take();
@@ -223,11 +217,15 @@ impl<S: Store> Walk<S> {
         self.frames.clear();
         self.marks = 0;
         self.leaves.clear();
-        self.leaves.make_room(MORE_LEAVES * agenda.len(), &leaves);
         self.path.clear();
-        self.follows.clear();
+        if !Arc::ptr_eq(&leaves, &self.old_leaves) || job != self.job {
+            self.follows.clear();
+        }
         self.job = job;
-        self.incumbent = incumbent;
+        self.allowance = Allowance::all(job.nodes);
+        if let Some(incumbent) = incumbent {
+            self.improve(incumbent);
+        }
         self.is_suspended = false;
         self.old_leaves = leaves;
         self.agenda = agenda;
@@ -268,8 +266,7 @@ impl<S: Store> Walk<S> {
         if self.job.is_counted {
             self.transitions.take_back(self.counted_step(), self.cost);
         }
-        // The incumbent may have changed since.
-        self.canonical -= u64::from(self.is_canonical);
+        self.work -= 1;
         self.at.steps -= 1;
         match cell {
             Some(cell) => self.set_aside(cell, None),
@@ -287,24 +284,10 @@ impl<S: Store> Walk<S> {
         self.retract(Some(leaves.leaf(leaf as usize).cell));
     }
 
-    /// The same for a step from a place kept before.
-    pub(super) fn retract_recalled(&mut self) {
-        let cell = self.memory.cell(self.recalled).to_vec();
+    /// The same for a step from where a remembered trace was.
+    pub(super) fn retract_recalled(&mut self, node: Node) {
+        let cell = self.recall.cell(node).to_vec();
         self.retract(Some(&cell));
-    }
-
-    /// About how many steps the present behaviour has made, in all its traces.
-    pub(super) fn length(&self) -> u64 {
-        let worst = match &self.measure {
-            Measure::Most | Measure::Fewest => self.at.worst,
-            Measure::Tally(_) => self.at.steps,
-        };
-        worst.saturating_mul(u64::from(self.at.trace)).saturating_add(self.at.steps)
-    }
-
-    /// Whether there is something left to do but to go on with the present behaviour.
-    pub(super) fn has_more(&self) -> bool {
-        !self.frames.is_empty() || self.agenda.len() > 0
     }
 
     pub(super) fn dimensions(&self) -> usize {
@@ -317,26 +300,36 @@ impl<S: Store> Walk<S> {
         std::mem::replace(&mut self.leaves, empty)
     }
 
-    /// Whether the place where the system is now is to be kept, to be [recalled](Ask::Recall). Asked after
-    /// each [`Walk::tell`].
+    /// The remembered traces that it reads, and what it has added to them before.
+    pub(super) fn begin_recall(&mut self, trie: Arc<Trie>, added: Option<Added>, most_bytes: usize) {
+        self.recall.begin(trie, added, most_bytes);
+    }
+
+    /// What it has added to the remembered traces.
+    pub(super) fn end_recall(&mut self) -> Added {
+        self.recall.end()
+    }
+
+    /// The traces that it remembers.
     #[inline]
-    pub(super) fn wants_place(&mut self) -> bool {
-        self.memory.wants_place()
+    pub(super) fn recall(&self) -> &Recall {
+        &self.recall
     }
 
-    /// What is remembered takes so much memory, without places.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.memory.bytes()
+    #[inline]
+    pub(super) fn recall_mut(&mut self) -> &mut Recall {
+        &mut self.recall
     }
 
-    /// Nothing more is remembered than what is there.
-    pub(super) fn close_memory(&mut self) {
-        self.memory.close();
+    /// The steps made so far, those of remembered traces included.
+    #[inline(always)]
+    pub(super) fn work(&self) -> u64 {
+        self.work
     }
 
-    /// Transitions asked for only to find the first of several equally good behaviours.
-    pub(super) fn canonical(&self) -> u64 {
-        self.canonical
+    /// The leaves that it has not begun with.
+    pub(super) fn take_agenda(&mut self) -> Agenda {
+        std::mem::take(&mut self.agenda)
     }
 
     /// Goes on after the answer to an [`Ask`] that wants one.
@@ -355,9 +348,12 @@ impl<S: Store> Walk<S> {
         self.ask = self.go_back();
     }
 
-    /// A behaviour found elsewhere becomes the incumbent.
-    pub(super) fn improve(&mut self, incumbent: Incumbent) {
-        self.incumbent = Some(incumbent);
+    /// From now on only what is better than this is wanted.
+    pub(super) fn improve(&mut self, incumbent: Score) {
+        let gap = self.job.gap;
+        let value = incumbent.value(self.objective);
+        let enough = if gap > 0.0 { self.objective.within_gap(value, gap, self.perfect) } else { value };
+        self.allowance = Allowance::better_than(incumbent, rank(self.objective, enough), self.job.nodes);
     }
 
     /// The labelled cells of the present behaviour that all others follow from, in the order in which they
@@ -396,11 +392,6 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// What the leaves of this round take in memory.
-    pub(super) fn leaf_bytes(&self) -> usize {
-        self.leaves.bytes()
-    }
-
     /// Where the step that is asked for starts: the initial state of the trace, and the steps before.
     pub(super) fn place_before_step(&self) -> (usize, u64) {
         (self.order[self.at.trace as usize] as usize, self.at.steps - 1)
@@ -419,11 +410,6 @@ impl<S: Store> Walk<S> {
     /// The share of the whole walk that has ended.
     pub(super) fn ended(&self) -> f64 {
         self.ended
-    }
-
-    /// Counts transitions there from now on; what it has counted so far is there instead.
-    pub(super) fn swap_transitions(&mut self, transitions: &mut Transitions) {
-        std::mem::swap(&mut self.transitions, transitions);
     }
 
     /// Adds the transitions counted so far to others, and counts anew.

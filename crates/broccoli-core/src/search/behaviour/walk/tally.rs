@@ -1,7 +1,7 @@
 //! Objectives whose value takes more than the worst trace to tell: the values of all traces are kept.
 //!
 //! [`Tally`] knows what is still possible at best. What the rewards of the running trace sum up to is in
-//! [`Position::worst`](super::Position), as bits: going back brings it back.
+//! [`Position::total`](super::Position): going back brings it back.
 
 use super::Walk;
 use crate::problem::Verdict;
@@ -38,7 +38,7 @@ impl<S: Store> Walk<S> {
     #[inline(never)]
     pub(super) fn best_with_step(&mut self) -> Option<u64> {
         let Measure::Tally(known) = &mut self.measure else { return None };
-        let best = known.tally.at_best(f64::from_bits(self.at.worst), self.at.steps);
+        let best = known.tally.at_best(self.at.total, self.at.steps);
         known.tally.overall(Some((self.order[self.at.trace as usize] as usize, best)))
     }
 
@@ -62,8 +62,7 @@ impl<S: Store> Walk<S> {
     #[inline(never)]
     fn add_reward(&mut self, reward: f64) {
         if let Measure::Tally(known) = &mut self.measure {
-            let total = known.tally.add(f64::from_bits(self.at.worst), self.at.steps, reward);
-            self.at.worst = total.to_bits();
+            self.at.total = known.tally.add(self.at.total, self.at.steps, reward);
         }
     }
 
@@ -79,7 +78,7 @@ impl<S: Store> Walk<S> {
     /// Whether the trace takes too long for any value that is wanted, but may fail.
     fn is_hopeless(&self) -> bool {
         let is_share = matches!(self.objective.over(), crate::problem::Over::Share(_));
-        is_share && !self.is_allowed(self.allowance(self.at.steps + 1))
+        is_share && !self.is_allowed(self.at.steps + 1)
     }
 
     /// The present trace has ended: writes its value down; says whether the behaviour can still be what is
@@ -87,13 +86,13 @@ impl<S: Store> Walk<S> {
     pub(super) fn end_tallied(&mut self, verdict: Verdict) -> bool {
         let (trace, initial) = (self.at.trace as usize, self.order[self.at.trace as usize] as usize);
         let Measure::Tally(known) = &mut self.measure else { return false };
-        let value = known.tally.trace(verdict, self.at.steps, f64::from_bits(self.at.worst));
+        let value = known.tally.trace(verdict, self.at.steps, self.at.total);
         let best = value.and_then(|value| {
             known.tally.set(initial, value);
             known.count = trace + 1;
             known.tally.overall(None)
         });
-        let can_be = best.is_some_and(|best| self.is_allowed(self.allowance(best)));
+        let can_be = best.is_some_and(|best| self.is_allowed(best));
         if !can_be {
             self.note_end(if verdict == Verdict::Violated { End::Violated } else { End::Bound });
         }

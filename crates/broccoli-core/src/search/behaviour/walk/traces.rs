@@ -1,10 +1,11 @@
 //! The end of a trace, and the start of the next one, as far as it is remembered.
 
 use super::tally::Measure;
-use super::{Ask, Incumbent, Walk};
+use super::{Ask, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::memory::Node;
+use crate::search::behaviour::recall::Node;
+use crate::search::behaviour::score::Score;
 use crate::search::evidence::End;
 
 /// What comes of a trace that is started.
@@ -27,7 +28,7 @@ impl<S: Store> Walk<S> {
             Measure::Fewest if verdict != Verdict::Violated => true,
             Measure::Fewest => {
                 self.at.worst = self.at.worst.min(self.at.steps);
-                self.is_allowed(self.allowance(self.at.worst))
+                self.is_allowed(self.at.worst)
             }
             Measure::Tally(_) => return self.end_tallied(verdict),
         };
@@ -49,7 +50,7 @@ impl<S: Store> Walk<S> {
     fn after_trace(&mut self) -> Option<Ask> {
         loop {
             // The value can only have become worse with this trace.
-            let value = self.best_value().filter(|&best| self.is_allowed(self.allowance(best)));
+            let value = self.best_value().filter(|&best| self.is_allowed(best));
             let Some(value) = value else {
                 self.note_end(End::Bound);
                 return None;
@@ -59,9 +60,9 @@ impl<S: Store> Walk<S> {
                 self.note_end(End::Complete);
                 self.end(self.at.share);
                 self.tell_space();
-                let size = self.cost;
-                self.incumbent = Some(Incumbent { value, size, is_weak: false });
-                return Some(Ask::Found { value, size });
+                let score = Score::new(self.objective, value, self.cost);
+                self.improve(score);
+                return Some(Ask::Found(score));
             }
             if self.job.round.only_first {
                 return Some(self.wait());
@@ -76,7 +77,7 @@ impl<S: Store> Walk<S> {
 
     /// Starts the next trace; nothing if the behaviour has failed.
     pub(super) fn next_trace(&mut self) -> Option<Ask> {
-        if !self.best_value().is_some_and(|best| self.is_allowed(self.allowance(best))) {
+        if !self.best_value().is_some_and(|best| self.is_allowed(best)) {
             self.note_end(End::Bound);
             return None;
         }
@@ -102,19 +103,17 @@ impl<S: Store> Walk<S> {
         let place = (first..self.order.len()).max_by_key(most_failures).unwrap_or(first);
         self.order.swap(first, place);
         self.at.steps = 0;
-        if let Measure::Tally(_) = self.measure {
-            self.at.worst = 0.0_f64.to_bits();
-        }
-        self.memory.stop();
+        self.at.total = 0.0;
+        self.recall.stop();
         if let Some(recorder) = &mut self.recorder {
             recorder.start(self.labels.len(), self.order[first]);
         }
         let initial = self.order[first] as usize;
         // The first trace is never run twice.
         if first > 0 && !self.is_suspended {
-            match self.memory.root(initial) {
-                Some(root) => return self.recall(root),
-                None => self.memory.start(initial),
+            match self.recall.root(initial) {
+                Some(root) => return self.follow_recalled(root),
+                None => self.recall.start(initial),
             }
         }
         Started::Asks(Ask::Reset { marks: self.marks, initial: initial as u32 })
@@ -123,32 +122,33 @@ impl<S: Store> Walk<S> {
     /// Goes on from a frame that is remembered, with the label that its cell has just been given; nothing if
     /// the behaviour has failed.
     pub(super) fn go_on(&mut self, node: Node, action: u16) -> Option<Ask> {
-        self.memory.stop();
+        self.recall.stop();
         let mut seen = Some(node);
         while let Some(node) = seen {
-            if let Some(index) = self.labels.find(self.memory.cell(node)).1 {
-                self.memory.see(index);
+            if let Some(index) = self.labels.find(self.recall.cell(node)).1 {
+                self.recall.see(index);
             }
-            seen = self.memory.parent(node);
+            seen = self.recall.parent(node);
         }
         let started = match self.take(node, action) {
-            Ok(next) => self.recall(next),
+            Ok(next) => self.follow_recalled(next),
             Err(ask) => return Some(ask),
         };
         self.after(started)
     }
 
     /// Goes along what is remembered of the trace, from a node on, as the labels say.
-    fn recall(&mut self, mut node: Node) -> Started {
+    fn follow_recalled(&mut self, mut node: Node) -> Started {
         loop {
-            self.at.steps = self.memory.steps(node);
-            let verdict = self.memory.verdict(node);
+            self.work += self.recall.steps(node).saturating_sub(self.at.steps);
+            self.at.steps = self.recall.steps(node);
+            let verdict = self.recall.verdict(node);
             let is_over = match self.measure {
                 Measure::Most => false,
                 Measure::Fewest if self.at.steps >= self.at.worst => return Started::Complete,
                 Measure::Fewest => false,
                 Measure::Tally(_) => {
-                    self.at.worst = self.memory.total(node);
+                    self.at.total = self.recall.total(node);
                     verdict == Verdict::Running && self.is_long_enough()
                 }
             };
@@ -159,11 +159,11 @@ impl<S: Store> Walk<S> {
                 self.note_end(End::Bound);
                 return Started::Failed;
             };
-            let point = self.labels.find(self.memory.cell(node)).1;
+            let point = self.labels.find(self.recall.cell(node)).1;
             let action = match point {
                 Some(index) => self.labels.given(index as usize).label,
                 None => {
-                    let cell = self.memory.cell(node).to_vec();
+                    let cell = self.recall.cell(node).to_vec();
                     let (mark, action) = self.choose_action(&cell, most);
                     if mark {
                         self.needs_no_mark(node);
@@ -171,7 +171,7 @@ impl<S: Store> Walk<S> {
                     action
                 }
             };
-            self.memory.see(point.unwrap_or(self.labels.len() as u32 - 1));
+            self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1));
             match self.take(node, action) {
                 Ok(next) => node = next,
                 Err(ask) => return Started::Asks(ask),
@@ -182,13 +182,11 @@ impl<S: Store> Walk<S> {
     /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
     /// round is left to the system.
     fn take(&mut self, node: Node, action: u16) -> Result<Node, Ask> {
-        let next = self.memory.next(node, usize::from(action));
-        if let Some(next) = next.filter(|&next| self.memory.steps(next) < self.job.round.cut) {
+        let next = self.recall.next(node, usize::from(action));
+        if let Some(next) = next.filter(|&next| self.recall.steps(next) < self.job.round.cut) {
             return Ok(next);
         }
-        self.memory.go_on(node, usize::from(action));
-        self.recalled = node;
-        let place = self.memory.place(node);
-        Err(self.step(Ask::Recall { marks: self.marks, place, action }))
+        self.recall.go_on(node, usize::from(action));
+        Err(self.step(Ask::Recall { marks: self.marks, node, action }))
     }
 }

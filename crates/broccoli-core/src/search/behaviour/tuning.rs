@@ -1,0 +1,122 @@
+//! Every constant of the search in one place.
+
+use serde::{Deserialize, Serialize};
+
+use crate::problem::SystemFactory;
+
+/// What makes the search quicker or slower, and never changes what is true: which rounds there are, how the work is
+/// shared out, how much memory is taken. Of several trees that are equally good and equally small it can change which
+/// one is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// `reach`: after how many steps the first round cuts the traces.
+    pub first_cut: u64,
+    /// `reach`: by what the cut grows from round to round, in percent.
+    pub cut_growth: u64,
+    /// `reach`: an incumbent within so many percent of the cut makes the next round the last.
+    pub near: u64,
+    /// `reach`: for one step of the small sizes beforehand the search makes so many others.
+    pub scout_share: u64,
+    /// `survive`: what a label takes away from the promise of a behaviour, in steps.
+    pub label_price: u64,
+    /// `survive`: the behaviours of a round come in bands of equal promise, up to one part in so many of them.
+    pub in_bands: usize,
+    /// A chunk makes one part in so many of all steps before …
+    pub chunk_share: u64,
+    /// … but no fewer than this.
+    pub least_chunk: u64,
+    /// A chunk has several tasks as soon as each can have so many steps, …
+    pub least_task: u64,
+    /// … and never more than this.
+    pub most_tasks: usize,
+    /// How much memory behaviours that are set aside may take before nothing more is.
+    pub most_leaf_bytes: usize,
+    /// How much memory remembered traces may take.
+    pub most_recall_bytes: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning {
+            first_cut: 2,
+            cut_growth: 133,
+            near: 120,
+            scout_share: 10,
+            label_price: 3,
+            in_bands: 4,
+            chunk_share: 16,
+            least_chunk: 64,
+            least_task: 8_192,
+            most_tasks: 64,
+            most_leaf_bytes: 256 << 20,
+            most_recall_bytes: 32 << 20,
+        }
+    }
+}
+
+impl Tuning {
+    /// For the systems that a factory makes.
+    pub fn of(factory: &dyn SystemFactory) -> Self {
+        match factory.is_quick() && factory.rows().is_none() {
+            true => Tuning::default(),
+            false => Tuning::for_slow_systems(),
+        }
+    }
+
+    /// For systems that take long for a query, or make many at a time: more tasks, and from early on, as idle
+    /// processors cost more than steps in vain.
+    pub fn for_slow_systems() -> Self {
+        Tuning { least_task: 64, most_tasks: 1_024, ..Tuning::default() }
+    }
+
+    /// The same with every number in a range that makes sense.
+    pub(super) fn bounded(self) -> Self {
+        Tuning {
+            cut_growth: self.cut_growth.max(101),
+            near: self.near.max(100),
+            scout_share: self.scout_share.max(1),
+            in_bands: self.in_bands.max(1),
+            chunk_share: self.chunk_share.max(1),
+            least_chunk: self.least_chunk.max(1),
+            least_task: self.least_task.max(1),
+            most_tasks: self.most_tasks.clamp(1, 1 << 16),
+            ..self
+        }
+    }
+
+    /// The cut after this one.
+    pub(super) fn next_cut(&self, cut: u64) -> u64 {
+        let grown = u128::from(cut) * u128::from(self.cut_growth) / 100;
+        u64::try_from(grown).unwrap_or(u64::MAX).max(cut.saturating_add(1))
+    }
+
+    /// The steps of the next chunk, after so many, and its tasks.
+    pub(super) fn chunk(&self, steps: u64) -> (u64, usize) {
+        let chunk = (steps / self.chunk_share).max(self.least_chunk);
+        let tasks = (chunk / self.least_task).clamp(1, self.most_tasks as u64);
+        (chunk, tasks as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_and_chunks_grow() {
+        let tuning = Tuning::default();
+        assert_eq!((tuning.next_cut(2), tuning.next_cut(300)), (3, 399));
+        assert_eq!(tuning.next_cut(u64::MAX), u64::MAX);
+        assert_eq!(tuning.chunk(0), (64, 1));
+        assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
+        assert_eq!(tuning.chunk(u64::MAX).1, 64);
+        let zero: Tuning = serde_json::from_value(serde_json::json!({
+            "first_cut": 0, "cut_growth": 0, "near": 0, "scout_share": 0, "label_price": 0, "in_bands": 0,
+            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
+            "most_recall_bytes": 0,
+        }))
+        .expect("numbers");
+        assert_eq!(zero.bounded().chunk(5), (5, 5).min((5, 1)));
+    }
+}
