@@ -322,6 +322,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// Folds what came of the chunk, in the order of its tasks.
     fn fold(&mut self) {
         let mut failures = self.failures.to_vec();
+        // Nobody reads the remembered traces now: they can grow where they are.
+        self.chunk.iter_mut().for_each(|pending| pending.task.trie = Arc::default());
         let (mut main, mut scout) = (Vec::new(), Vec::new());
         let mut is_found = false;
         for mut pending in std::mem::take(&mut self.chunk) {
@@ -331,8 +333,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                 *all += after.saturating_sub(*before);
             }
             if let Some(added) = pending.task.added.take() {
-                // Nobody else reads it now.
-                pending.task.trie = Arc::default();
                 Arc::make_mut(&mut self.trie).add(&added);
             }
             *(if pending.is_scout { &mut self.scout_work } else { &mut self.work }) += pending.work;
