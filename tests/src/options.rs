@@ -75,7 +75,7 @@ pub struct Options {
     pub engine: EngineName,
     /// How the system comes back to a state.
     pub back: Back,
-    /// How many threads, from the first query on.
+    /// How many threads.
     pub threads: usize,
     /// A cache of so many bytes.
     pub cache: Option<usize>,

@@ -42,7 +42,7 @@ fn a_front_has_the_best_tree_of_every_size() {
             let same = (alone.status, &alone.best, alone.bound) == (part.status, &part.best, part.bound);
             is(same, || format!("{part:?} instead of {alone:?}"))?;
         }
-        let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
+        let threads = Search::new(&problem, &factory).threads(THREADS);
         let threads = threads.front().map_err(|e| e.to_string())?;
         let cached = Search::new(&problem, &factory).cache(1 << 30).front().map_err(|e| e.to_string())?;
         is(threads.parts == front.parts && cached.parts == front.parts, || {
@@ -122,7 +122,7 @@ fn the_cheapest_of_the_smallest_of_the_best() {
         // Of equally dear sets of dimensions, the one with the fewest, then the first.
         let first = optima.iter().map(|tree| asked(tree, prices)).min_by_key(|set| (set.len(), set.clone()));
         is(Some(asked(best, prices)) == first, || format!("{best:?}, not one that asks {first:?}"))?;
-        let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
+        let threads = Search::new(&problem, &factory).threads(THREADS);
         let threads = threads.run().map_err(|e| e.to_string())?;
         is(threads.best == outcome.best, || format!("{threads:?} instead of {outcome:?}"))?;
         let every = Search::new(&problem, &factory).engine(Engine::Exhaustive);
@@ -168,7 +168,7 @@ fn all_optimal_trees_and_no_other() {
             })?;
             is(some.trees.iter().all(|tree| expected.contains(tree)), || format!("{most}: {some:?}"))?;
             is(some.trees.iter().skip(1).is_sorted_by(|a, b| a < b), || format!("{most}: {some:?}"))?;
-            let threads = list(search().threads(THREADS).threads_after(0), most)?;
+            let threads = list(search().threads(THREADS), most)?;
             is(threads.trees == some.trees, || format!("{threads:?} instead of {some:?}"))?;
         }
         let s = all.outcome.statistics;

@@ -378,7 +378,7 @@ fn one_worker_fails() {
                 best = Some((better.value, better.size));
             }
         };
-        let search = Search::new(&problem, &factory).threads(threads).threads_after(1_000);
+        let search = Search::new(&problem, &factory).threads(threads);
         let failure = search.observer(&mut observer).keeper(&mut last).run().expect_err("a car fails");
         let said = failure.to_string();
         assert!(said.contains("step ") && said.contains("from initial state 0"), "{said}");
@@ -456,8 +456,7 @@ fn a_failing_scout_ends_the_search() {
                 Ok(Box::new(FailingCar { car, steps, fails_at, panics, pause }) as Box<dyn System>)
             };
             let search = Search::new(&problem, &factory).threads(NonZeroUsize::MIN.saturating_add(1));
-            let ended = search.threads_after(3).run();
-            sender.send(ended.map(|_| ()).map_err(|failure| failure.error.to_string()))
+            sender.send(search.run().map(|_| ()).map_err(|failure| failure.error.to_string()))
         });
         let ended = receiver.recv_timeout(Duration::from_secs(60)).expect("it ends");
         let message = ended.expect_err("the scout is needed");
@@ -482,7 +481,7 @@ fn a_factory_that_panics_ends_the_search() {
             assert!(made.fetch_add(1, Relaxed) != panics_at, "out of cars");
             MOUNTAIN_CAR.make()
         };
-        let search = Search::new(&problem, &factory).engine(engine).threads_after(3);
+        let search = Search::new(&problem, &factory).engine(engine);
         let ended = search.threads(NonZeroUsize::MIN.saturating_add(1)).run();
         let failure = ended.expect_err("there are too few cars");
         assert!(matches!(failure.error, RunError::Start(_)), "{failure}");

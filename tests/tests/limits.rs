@@ -154,8 +154,7 @@ fn shares_of_the_walk() {
                 let factory = table.factory(come_back);
                 let search =
                     Search::new(&problem, &factory).threads(NonZeroUsize::new(threads).expect("not 0"));
-                let outcome =
-                    search.threads_after(0).observer(&mut observer).run().map_err(|e| e.to_string())?;
+                let outcome = search.observer(&mut observer).run().map_err(|e| e.to_string())?;
                 let (last, value) = (shares[shares.len() - 1], outcome.best.map(|best| best.value));
                 let is_all = match problem.objective() {
                     Objective::Reach { .. } => value.is_none(),

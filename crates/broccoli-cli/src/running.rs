@@ -30,8 +30,6 @@ use crate::target::short_check;
 
 /// The most threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
-/// After how many queries threads are started if the system is foreign, and a query may take long.
-const FOREIGN_THREADS_AFTER: u64 = 1_000;
 
 /// What the program itself takes of the memory, about.
 const OWN_MEMORY: usize = 8 << 20;
@@ -225,9 +223,6 @@ impl RunOptions {
         }
         if self.first || asked.first {
             search = search.first();
-        }
-        if target.is_foreign {
-            search = search.threads_after(FOREIGN_THREADS_AFTER);
         }
         if let Some(bytes) = self.cache {
             search = search.cache(bytes);

@@ -89,7 +89,6 @@ pub struct Search<'a> {
     /// Whether the checkpoint was made just now, by the same system.
     is_going_on: bool,
     threads: NonZeroUsize,
-    threads_after: u64,
     cache: usize,
     /// The cache itself, if several searches share it.
     shared: Option<Shared>,
@@ -97,7 +96,7 @@ pub struct Search<'a> {
     witness: Option<Arc<dyn Witness>>,
 }
 
-/// After how many queries threads are started, unless [`Search::threads_after`] says otherwise.
+/// After how many queries threads are started.
 const THREADS_AFTER: u64 = 20_000;
 
 impl<'a> Search<'a> {
@@ -118,7 +117,6 @@ impl<'a> Search<'a> {
             checkpoint: None,
             is_going_on: false,
             threads: NonZeroUsize::MIN,
-            threads_after: THREADS_AFTER,
             cache: 0,
             shared: None,
             memory: None,
@@ -137,7 +135,6 @@ impl<'a> Search<'a> {
             stop: self.stop,
             query_limit: self.query_limit,
             threads: self.threads,
-            threads_after: self.threads_after,
             cache: self.cache,
             memory: self.memory,
             ..Search::new(problem, self.factory)
@@ -162,13 +159,6 @@ impl<'a> Search<'a> {
     /// one). The answer is the same for any number. A search that makes few queries starts none.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
-        self
-    }
-
-    /// Starts the threads after so many queries; by default after 20,000. Less is better for systems
-    /// that take long for a query.
-    pub fn threads_after(mut self, queries: u64) -> Self {
-        self.threads_after = queries;
         self
     }
 
@@ -412,7 +402,7 @@ impl<'a> Search<'a> {
         behaviour::Options {
             any_optimal: false,
             threads: self.threads.get(),
-            threads_after: self.threads_after,
+            threads_after: THREADS_AFTER,
             cache,
             memory: self.memory,
             witness: None,
