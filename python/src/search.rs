@@ -111,7 +111,6 @@ struct PartData {
 #[derive(IntoPyObject)]
 struct StatisticsData {
     queries: u64,
-    queries_canonical: u64,
     queries_replayed: u64,
     queries_confirming: u64,
     necessary_queries: Option<u64>,
@@ -123,7 +122,6 @@ impl From<Statistics> for StatisticsData {
     fn from(statistics: Statistics) -> Self {
         StatisticsData {
             queries: statistics.queries,
-            queries_canonical: statistics.queries_canonical,
             queries_replayed: statistics.replayed,
             queries_confirming: statistics.queries_confirming,
             necessary_queries: statistics.necessary_queries,

@@ -65,7 +65,7 @@ fn started<'a>(search: Search<'a>, tree: &Tree) -> Search<'a> {
 
 fn all_queries(outcome: &Outcome) -> u64 {
     let statistics = &outcome.statistics;
-    statistics.queries + statistics.queries_canonical + statistics.replayed
+    statistics.queries + statistics.replayed
 }
 
 /// Every limit on the queries that makes a difference, on every engine: what is said is true, the limit is

@@ -163,7 +163,7 @@ impl Session {
 
     /// Counts a search that has ended.
     fn end_stage(&mut self, statistics: &Statistics) {
-        self.queries += statistics.queries + statistics.queries_canonical + statistics.replayed;
+        self.queries += statistics.queries + statistics.replayed;
         self.stage = self.stage.map(|stage| stage + 1);
     }
 

@@ -55,7 +55,7 @@ pub fn costs(
             let outcome = search.run().map_err(|failure| failure.error)?;
             let seconds = started.elapsed().as_secs_f64();
             let statistics = outcome.statistics;
-            let queries = statistics.queries + statistics.queries_canonical + statistics.replayed;
+            let queries = statistics.queries + statistics.replayed;
             left = left.saturating_sub(queries);
             let cost = Cost { thresholds, depth, queries, seconds, how: How::Measured };
             costs.push(match outcome.status {

@@ -223,8 +223,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Makes at most this many queries, those of the canonical pass and those that only come back to a
-    /// state included. The same limit always gives the same outcome.
+    /// Makes at most this many queries, those that only come back to a state included. The same limit always
+    /// gives the same outcome.
     pub fn query_limit(mut self, queries: u64) -> Self {
         self.query_limit = Some(queries);
         self

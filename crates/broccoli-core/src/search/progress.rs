@@ -146,7 +146,7 @@ impl<'a> Progress<'a> {
 
     /// The queries made so far, those that only came back to a state aside.
     pub(super) fn queries(&self) -> u64 {
-        self.statistics.queries + self.statistics.queries_canonical
+        self.statistics.queries
     }
 
     /// A system whose queries end when the search is to stop.
@@ -262,18 +262,14 @@ impl<'a> Progress<'a> {
         statistics.replayed = counts.replayed;
         statistics.behaviours = counts.behaviours;
         statistics.cache_hits = counts.hits;
-        let queries = self.of_start.1 + counts.queries;
-        // The cache may have known some of those that only chose among equals.
-        let proving = self.before_canonical.unwrap_or(queries.saturating_sub(counts.canonical));
-        (statistics.queries, statistics.queries_canonical) = (proving, queries - proving);
+        statistics.queries = self.of_start.1 + counts.queries;
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
             observer.notify(Event::Share(counts.ended.min(1.0)));
         }
     }
 
-    /// Value and size are proved. From now on queries count for the canonical pass, and the best tree is
-    /// replaced by the canonical one.
+    /// Value and size are proved. From now on the best tree is replaced by the canonical one.
     pub(super) fn canonical(&mut self) {
         self.before_canonical = Some(self.statistics.queries);
         self.bound = self.incumbent.map_or(self.bound, |(value, _)| value);
