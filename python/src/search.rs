@@ -28,7 +28,6 @@ use crate::watch::Watch;
 #[pyo3(from_item_all)]
 pub struct Options {
     engine: String,
-    any_optimal: bool,
     time_limit: Option<f64>,
     query_limit: Option<u64>,
     gap: f64,
@@ -167,9 +166,6 @@ pub fn search(
     let chosen = py.detach(|| {
         let mut search =
             Search::new(core, factory).engine(engine).gap(options.gap).threads(options.threads).stop(&clock);
-        if options.any_optimal {
-            search = search.any_optimal();
-        }
         if options.first {
             search = search.first();
         }

@@ -55,7 +55,7 @@ def test_the_answer_is_that_of_one_step_at_a_time(system: Any, batch_size: int) 
     assert (Carts.largest == 1) if batch_size == 1 else (1 < Carts.largest <= batch_size)
 
 
-@pytest.mark.parametrize("options", [{"engine": "backtracking"}, {"threads": 2}, {"any_optimal": True}])
+@pytest.mark.parametrize("options", [{"engine": "backtracking"}, {"threads": 2}])
 def test_options(options: dict[str, Any]) -> None:
     """Other engines make one step at a time; threads have batches of their own."""
     alone = broccoli.synthesize(Cart, **CART)

@@ -28,9 +28,6 @@ impl Posed<'_> {
         if options.first {
             search = search.first();
         }
-        if options.any {
-            search = search.any_optimal();
-        }
         if let Some(bytes) = options.cache {
             search = search.cache(bytes);
         }

@@ -61,7 +61,7 @@ fn environments_have_one_answer() {
         for problem in problems(environment) {
             let alone = search(&problem, environment, 1).expect("it runs");
             assert_eq!(alone.status, Status::Optimal);
-            // With several initial states most of it is the choice among equals, step by step.
+            // From several initial states it takes longer.
             let sizes: &[usize] = if problem.initial_states().len() == 1 { &[16, 256] } else { &[100] };
             for &rows in sizes {
                 let (made, name) = (Made::default(), environment.name);

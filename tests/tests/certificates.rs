@@ -81,7 +81,6 @@ fn searches_with_limits_and_options_verify() {
             check(&problem, &factory, |search| search.gap(gap))?;
         }
         check(&problem, &factory, |search| search.first())?;
-        check(&problem, &factory, |search| search.any_optimal())?;
         check(&problem, &factory, |search| search.cache(1 << 20))?;
         check(&problem, &factory, |search| search.memory_limit(1))?;
         for tree in [Some(Tree::Leaf(0)), whole.best.map(|best| best.tree)].into_iter().flatten() {

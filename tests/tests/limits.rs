@@ -236,8 +236,6 @@ fn starts() {
                 if outcome.best != whole.best {
                     return Err(format!("{way:?} from {tree:?}: {:?}, not {:?}", outcome.best, whole.best));
                 }
-                let any = search(table, way, ComeBack::Clone, |search| started(search, tree).any_optimal())?;
-                check_outcome(table, &any, optimum).map_err(|e| format!("any, from {tree:?}: {e}"))?;
                 let value = oracle::value(table, tree);
                 // So many queries are enough to run it, and then it is kept.
                 let enough = table.objective.horizon() * table.initial.len() as u64;

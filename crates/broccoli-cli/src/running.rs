@@ -78,7 +78,6 @@ pub struct RunOptions {
 pub struct Plan {
     /// None leaves the choice to the library.
     pub engine: Option<Engine>,
-    pub any_optimal: bool,
     pub gap: Option<f64>,
     pub start: Option<Tree>,
     /// An earlier search to go on with, instead of all that.
@@ -332,9 +331,6 @@ impl Plan {
         }
         if let Some(engine) = self.engine {
             search = search.engine(engine);
-        }
-        if self.any_optimal {
-            search = search.any_optimal();
         }
         if let Some(gap) = self.gap {
             search = search.gap(gap);

@@ -51,7 +51,7 @@ pub fn costs(
             let open = (DEPTHS.len() - row) * COUNTS.len() - column;
             let Some(problem) = pose(thresholds, depth) else { continue };
             let started = Instant::now();
-            let search = Search::new(&problem, factory).any_optimal().query_limit(left / open as u64);
+            let search = Search::new(&problem, factory).query_limit(left / open as u64);
             let outcome = search.run().map_err(|failure| failure.error)?;
             let seconds = started.elapsed().as_secs_f64();
             let statistics = outcome.statistics;

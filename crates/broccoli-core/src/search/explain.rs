@@ -90,7 +90,7 @@ impl Explainer<'_> {
     fn tree(&mut self, states: &[usize]) -> Option<Option<Tree>> {
         let problem = self.problem.starting_from(states);
         let left = self.query_limit.saturating_sub(self.queries);
-        let mut search = Search::new(&problem, self.factory).any_optimal().first().query_limit(left);
+        let mut search = Search::new(&problem, self.factory).first().query_limit(left);
         if let Some(stop) = self.stop {
             search = search.stop(stop);
         }

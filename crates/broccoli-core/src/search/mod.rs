@@ -77,7 +77,6 @@ pub struct Search<'a> {
     problem: &'a Problem,
     factory: &'a dyn SystemFactory,
     engine: Engine,
-    any_optimal: bool,
     observer: Option<&'a mut dyn Observer>,
     stop: Option<&'a dyn Stop>,
     query_limit: Option<u64>,
@@ -88,6 +87,9 @@ pub struct Search<'a> {
     checkpoint: Option<Checkpoint>,
     /// Whether the checkpoint was made just now, by the same system.
     is_going_on: bool,
+    /// Whether it is for a [part](Subproblem) of a search, whose best tree need not be that of the whole: then any
+    /// of its best trees will do.
+    is_part: bool,
     threads: NonZeroUsize,
     cache: usize,
     /// The cache itself, if several searches share it.
@@ -106,7 +108,6 @@ impl<'a> Search<'a> {
             problem,
             factory,
             engine: Engine::Behaviour,
-            any_optimal: false,
             observer: None,
             stop: None,
             query_limit: None,
@@ -116,6 +117,7 @@ impl<'a> Search<'a> {
             keeper: None,
             checkpoint: None,
             is_going_on: false,
+            is_part: false,
             threads: NonZeroUsize::MIN,
             cache: 0,
             shared: None,
@@ -131,7 +133,6 @@ impl<'a> Search<'a> {
     {
         Search {
             engine: self.engine,
-            any_optimal: self.any_optimal,
             stop: self.stop,
             query_limit: self.query_limit,
             threads: self.threads,
@@ -144,14 +145,6 @@ impl<'a> Search<'a> {
     /// Chooses the engine.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
-        self
-    }
-
-    /// Accepts any of the best trees. Without, the answer among equals is always the same one, and
-    /// [`Engine::Behaviour`] makes another pass to choose it; the other engines need none. Prices of
-    /// dimensions count for nothing then.
-    pub fn any_optimal(mut self) -> Self {
-        self.any_optimal = true;
         self
     }
 
@@ -244,8 +237,7 @@ impl<'a> Search<'a> {
     }
 
     /// Starts with a tree of the user's: it is run first, and trees that are not better are of no
-    /// interest. The answer of a search that comes to its end does not depend on it, unless
-    /// [any](Search::any_optimal) of the best trees will do.
+    /// interest. The answer of a search that comes to its end does not depend on it.
     ///
     /// # Errors
     /// When the tree is not one of those that are searched: it is too large, or has other thresholds.
@@ -263,9 +255,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Goes on where a checkpoint was made, with [`Engine::Behaviour`]. A gap, and whether any of the best
-    /// trees will do, are those of the search that made it; all else may differ. The answer is the same as
-    /// if the search had never been interrupted.
+    /// Goes on where a checkpoint was made, with [`Engine::Behaviour`]. A gap is that of the search that made it;
+    /// all else may differ. The answer is the same as if the search had never been interrupted.
     ///
     /// Before anything else the system is asked again for a sample of what it answered then, and for what the
     /// best tree did: [`RunError::Changed`] if it is not the same system any more. These queries count as those that
@@ -281,7 +272,7 @@ impl<'a> Search<'a> {
             return Err(ResumeError::Damaged);
         }
         self.engine = Engine::Behaviour;
-        self.any_optimal = checkpoint.is_any_optimal;
+        self.is_part = checkpoint.is_part;
         self = self.gap(checkpoint.gap);
         self.start = None;
         self.checkpoint = Some(checkpoint);
@@ -306,7 +297,7 @@ impl<'a> Search<'a> {
         let gate = Arc::clone(&after.gate);
         let mut progress = Progress::new(self.problem, observer, gate, gap, self.first);
         if let Some(keeper) = self.keeper.take() {
-            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.any_optimal);
+            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.is_part);
         }
         let mut ended = self.search(&mut progress, after.cache.clone());
         let stopped = match ended {
@@ -321,7 +312,7 @@ impl<'a> Search<'a> {
             bound: conclusion.bound,
             statistics,
         };
-        if ended.is_ok() && outcome.status == Status::Optimal && !self.any_optimal {
+        if ended.is_ok() && outcome.status == Status::Optimal && !self.is_part {
             ended = self.choose_by_price(after, &mut outcome);
         }
         let confirmed = match ended {
@@ -358,7 +349,7 @@ impl<'a> Search<'a> {
         if let Some(tree) = untried {
             let started = progress.start(problem, factory, tree.clone());
             if started.is_err() {
-                progress.keep_with(Saved::root(problem, self.any_optimal), Some(tree));
+                progress.keep_with(Saved::root(problem, self.is_part), Some(tree));
                 return started;
             }
         }
@@ -367,7 +358,7 @@ impl<'a> Search<'a> {
             Engine::Behaviour => {
                 let witness = self.witness.take();
                 let options =
-                    behaviour::Options { any_optimal: self.any_optimal, witness, ..self.options(cache) };
+                    behaviour::Options { any_optimal: self.is_part, witness, ..self.options(cache) };
                 let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
                 let saved = checkpoint.map(|checkpoint| checkpoint.saved);
                 behaviour::search(problem, factory, &options, progress, saved)?;

@@ -132,13 +132,13 @@ impl<'a> Search<'a> {
             let mut last = Last(None);
             let search = Search {
                 engine: Engine::Behaviour,
-                any_optimal: true,
                 observer: observer.as_deref_mut().map(|observer| observer as _),
                 query_limit: Some(queries),
                 start: self.start.take(),
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
                 is_going_on: true,
+                is_part: true,
                 shared: None,
                 witness: None, // the evidence would be that of a part
                 ..self
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
                 let saved = saved.split(parts.get());
                 let subproblem = |saved| {
                     Subproblem(Checkpoint {
-                        is_any_optimal: true,
+                        is_part: true,
                         of_start: (0, 0),
                         counts: Default::default(),
                         before_canonical: None,
