@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use broccoli_core::problem::Problem;
-use broccoli_core::search::{Engine, Event, Observer, Outcome, Search};
+use broccoli_core::search::{Engine, Outcome, Search};
 use broccoli_environments::Environment;
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -48,21 +48,12 @@ pub(crate) struct Found {
     pub(crate) value: Option<u64>,
     pub(crate) size: Option<u64>,
     pub(crate) queries: u64,
-    pub(crate) canonical: u64,
     pub(crate) necessary: Option<u64>,
     /// Of the processor where the system tells, else of the clock.
     pub(crate) seconds: f64,
-    /// Of these, those of the canonical pass, if there was one.
-    #[serde(default)]
-    pub(crate) canonical_seconds: f64,
 }
 
 impl Found {
-    /// Until everything was proved: without the canonical pass.
-    pub(crate) fn proving_seconds(&self) -> f64 {
-        self.seconds - self.canonical_seconds
-    }
-
     /// The value and the size, or dashes.
     pub(crate) fn answer(&self) -> [String; 2] {
         [self.value, self.size].map(|number| number.map_or_else(|| "–".to_owned(), |n| n.to_string()))
@@ -75,24 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let case = cases.get(arguments.index).context("there is no such case")?;
     let (problem, environment) = (case.problem()?, case.environment()?);
     let (start, start_busy) = (Instant::now(), machine::busy());
+    let outcome = watched_search(&problem, environment, arguments.solver.engine())?;
     // On a shared machine the clock also counts the time of others.
-    let seconds = || {
-        let busy = start_busy.zip(machine::busy()).map(|(start, end)| end.saturating_sub(start));
-        busy.unwrap_or_else(|| start.elapsed()).as_secs_f64()
-    };
-    // From one initial state there is no pass of its own.
-    let has_pass = problem.initial_states().len() > 1;
-    let mut proved = None;
-    let mut watch = |event: Event<'_>| {
-        if let Event::Considered(statistics) = event
-            && has_pass
-            && statistics.queries_canonical > 0
-        {
-            proved.get_or_insert_with(seconds);
-        }
-    };
-    let outcome = watched_search(&problem, environment, arguments.solver.engine(), &mut watch)?;
-    let seconds = seconds();
+    let busy = start_busy.zip(machine::busy()).map(|(start, end)| end.saturating_sub(start));
+    let seconds = busy.unwrap_or_else(|| start.elapsed()).as_secs_f64();
     let statistics = outcome.statistics;
     println!("status = {:?}", format!("{:?}", outcome.status).to_lowercase());
     if let Some(best) = &outcome.best {
@@ -101,21 +78,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(necessary) = statistics.necessary_queries {
         println!("necessary = {necessary}");
     }
-    println!("queries = {}\ncanonical = {}", statistics.queries, statistics.queries_canonical);
+    println!("queries = {}", statistics.queries);
     println!("seconds = {seconds:.9}");
-    println!("canonical_seconds = {:.9}", proved.map_or(0.0, |proved| seconds - proved));
     Ok(())
 }
 
 /// The search alone, under a name that [`instructions`] knows.
 #[inline(never)]
-fn watched_search(
-    problem: &Problem,
-    environment: &Environment,
-    engine: Engine,
-    watch: &mut dyn Observer,
-) -> Result<Outcome> {
-    Ok(Search::new(problem, environment).engine(engine).observer(watch).run()?)
+fn watched_search(problem: &Problem, environment: &Environment, engine: Engine) -> Result<Outcome> {
+    Ok(Search::new(problem, environment).engine(engine).run()?)
 }
 
 /// Solves a case in a child process; none if it has not ended after `limit` and was killed.

@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut text = output::header("Trees of depth 4");
     text += &format!(
         "\nSolved with `behaviour` from the environment's own initial state, at most {} seconds each.\n\n\
-         | environment | thresholds | nodes | outcome | value | size | queries | necessary | canonical | seconds \
-         |\n|---|---|--:|---|--:|--:|--:|--:|--:|--:|\n",
+         | environment | thresholds | nodes | outcome | value | size | queries | necessary | seconds |\n\
+         |---|---|--:|---|--:|--:|--:|--:|--:|\n",
         arguments.limit
     );
     let directory = output::directory(arguments.output.as_ref());
@@ -59,12 +59,11 @@ fn cells(case: &Case, found: Option<&Found>, limit: u64) -> Vec<String> {
             cells.extend(found.answer());
             cells.push(grouped(found.queries as f64));
             cells.push(found.necessary.map_or("–".to_owned(), |necessary| grouped(necessary as f64)));
-            cells.push(grouped(found.canonical as f64));
             cells.push(seconds(found.seconds));
         }
         None => {
             cells.push("not solved".to_owned());
-            cells.extend(["–"; 5].map(str::to_owned));
+            cells.extend(["–"; 4].map(str::to_owned));
             cells.push(format!("> {limit}"));
         }
     }

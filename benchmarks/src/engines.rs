@@ -150,11 +150,9 @@ fn best(index: usize, solver: Solver, runs: u32, limit: Duration) -> Result<Opti
     Ok(Some(best))
 }
 
-/// Nanoseconds for each of all queries made, and for each query until everything was proved.
-fn nanoseconds(found: &Found) -> [f64; 2] {
-    let made = (found.queries + found.canonical) as f64;
-    let proving = if found.canonical_seconds > 0.0 { found.queries as f64 } else { made };
-    [found.seconds * 1e9 / made, found.proving_seconds() * 1e9 / proving]
+/// Nanoseconds for each query.
+fn nanoseconds(found: &Found) -> f64 {
+    found.seconds * 1e9 / found.queries as f64
 }
 
 fn markdown(header: &str, rows: &[Measured], arguments: &Arguments) -> String {
@@ -177,28 +175,23 @@ fn markdown(header: &str, rows: &[Measured], arguments: &Arguments) -> String {
         };
         let other = backtracking.ended();
         cells.extend(pair(behaviour.queries as f64, other.map(|found| found.queries as f64), grouped));
-        cells.extend(pair(behaviour.proving_seconds(), other.map(|found| found.seconds), seconds));
+        cells.extend(pair(behaviour.seconds, other.map(|found| found.seconds), seconds));
         text += &line(&cells);
     }
     text += "\n## Against the limit\n\n\
-        | table | environment | thresholds | states | queries | necessary | queries / necessary | canonical \
-        | ns a query | ns until proved | instructions | instructions a query |\n\
-        |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+        | table | environment | thresholds | states | queries | necessary | queries / necessary | ns a query \
+        | instructions | instructions a query |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
     for Measured { case, behaviour, instructions, .. } in rows {
         let dash = || "–".to_owned();
         let mut cells = settings(case);
         let queries = behaviour.queries as f64;
-        let [all, without] = nanoseconds(behaviour);
-        let made = (behaviour.queries + behaviour.canonical) as f64;
         cells.extend([
             grouped(queries),
             behaviour.necessary.map_or_else(dash, |necessary| grouped(necessary as f64)),
             behaviour.necessary.map_or_else(dash, |necessary| ratio(queries / necessary as f64)),
-            grouped(behaviour.canonical as f64),
-            grouped(all),
-            grouped(without),
+            grouped(nanoseconds(behaviour)),
             instructions.map_or_else(dash, |count| grouped(count as f64)),
-            instructions.map_or_else(dash, |count| grouped(count as f64 / made)),
+            instructions.map_or_else(dash, |count| grouped(count as f64 / queries)),
         ]);
         text += &line(&cells);
     }
@@ -210,18 +203,15 @@ fn settings(case: &Case) -> Vec<String> {
 }
 
 fn records(rows: &[Measured]) -> impl Iterator<Item = Vec<String>> {
-    const RESULTS: [&str; 17] = [
+    const RESULTS: [&str; 14] = [
         "status",
         "value",
         "size",
         "behaviour_queries",
-        "behaviour_canonical",
         "behaviour_necessary",
         "behaviour_queries_per_necessary",
         "behaviour_seconds",
-        "behaviour_canonical_seconds",
         "behaviour_ns_per_query",
-        "behaviour_ns_per_query_without_canonical",
         "behaviour_instructions",
         "backtracking",
         "backtracking_queries",
@@ -235,20 +225,16 @@ fn records(rows: &[Measured]) -> impl Iterator<Item = Vec<String>> {
         let text = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
         let whole = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         let mut record = case.record();
-        let [all, without] = nanoseconds(behaviour);
         let other = backtracking.ended();
         record.extend([
             behaviour.status.clone(),
             whole(behaviour.value),
             whole(behaviour.size),
             behaviour.queries.to_string(),
-            behaviour.canonical.to_string(),
             whole(behaviour.necessary),
             text(behaviour.necessary.map(|necessary| behaviour.queries as f64 / necessary as f64)),
             behaviour.seconds.to_string(),
-            behaviour.canonical_seconds.to_string(),
-            all.to_string(),
-            without.to_string(),
+            nanoseconds(behaviour).to_string(),
             whole(*instructions),
             match backtracking {
                 Backtracking::Ended(_) => "ended",
@@ -259,7 +245,7 @@ fn records(rows: &[Measured]) -> impl Iterator<Item = Vec<String>> {
             whole(other.map(|found| found.queries)),
             text(other.map(|found| found.seconds)),
             text(other.map(|found| found.queries as f64 / behaviour.queries as f64)),
-            text(other.map(|found| found.seconds / behaviour.proving_seconds())),
+            text(other.map(|found| found.seconds / behaviour.seconds)),
         ]);
         record
     });

@@ -121,8 +121,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         table += &format!("\n## {}: {}\n\n", curve.axis.name(), curve.title);
         table += "| environment | ";
         table += curve.axis.name();
-        table += " | value | size | queries | necessary | queries / necessary | canonical | seconds |\n";
-        table += "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+        table += " | value | size | queries | necessary | queries / necessary | seconds |\n";
+        table += "|---|--:|--:|--:|--:|--:|--:|--:|\n";
         for environment in ENVIRONMENTS {
             let mut ended = false;
             for &value in &curve.values {
@@ -170,13 +170,12 @@ fn cells(environment: &str, value: u64, found: &Found) -> Vec<String> {
     cells.push(grouped(queries));
     cells.push(found.necessary.map_or("–".to_owned(), |necessary| grouped(necessary as f64)));
     cells.push(found.necessary.map_or("–".to_owned(), |necessary| ratio(queries / necessary as f64)));
-    cells.push(grouped(found.canonical as f64));
     cells.push(seconds(found.seconds));
     cells
 }
 
 fn names() -> Vec<String> {
-    let results = ["status", "value", "size", "queries", "necessary", "canonical", "seconds"];
+    let results = ["status", "value", "size", "queries", "necessary", "seconds"];
     Case::RECORD.iter().chain(&results).map(|&name| name.to_owned()).collect()
 }
 
@@ -189,7 +188,6 @@ fn record(case: &Case, found: &Found) -> Vec<String> {
         whole(found.size),
         found.queries.to_string(),
         whole(found.necessary),
-        found.canonical.to_string(),
         found.seconds.to_string(),
     ]);
     record

@@ -29,8 +29,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut paths = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
     paths.sort();
     let mut text = output::header("Objectives");
-    text += "\n| problem | objective | initial states | thresholds | depth | value | size | queries | canonical | seconds |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    text += "\n| problem | objective | initial states | thresholds | depth | value | size | queries | seconds |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|\n";
     let directory = output::directory(arguments.output.as_ref());
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -65,7 +65,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             value.map_or("–".to_owned(), |value| value.to_string()),
             best.map_or("–".to_owned(), |best| best.tree.size().to_string()),
             outcome.statistics.queries.to_string(),
-            outcome.statistics.queries_canonical.to_string(),
             seconds(spent.as_secs_f64()),
         ]);
         eprintln!(" {}", seconds(spent.as_secs_f64()));

@@ -141,9 +141,8 @@ const SETTINGS: [&str; 9] =
 const NOTES: &str = "\
 Seed s samples the initial states; 0 is the first. Values are steps. Trees, queries and seconds are means over \
 the seeds; ± is the sample's standard deviation; a range is shown where seeds differ. Values and sizes are means \
-over the seeds that have a tree. A perfect tree ends a search early. `behaviour` considers no trees; its queries \
-are without those of the canonical pass, its seconds are with them. The paper's figures are means of ten seeds \
-of its own, on its own machine, with pruning rules that are not sound.
+over the seeds that have a tree. A perfect tree ends a search early. `behaviour` considers no trees. The paper's \
+figures are means of ten seeds of its own, on its own machine, with pruning rules that are not sound.
 ";
 
 fn settings(Measured { table, row, engine, .. }: &Measured<'_>) -> Vec<String> {

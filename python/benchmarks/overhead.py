@@ -146,7 +146,7 @@ def alone(system: Any) -> float:
 def queries(outcome: broccoli.Outcome) -> int:
     """Return how many steps a search has made in all."""
     s = outcome.statistics
-    return s.queries + s.queries_canonical + s.queries_replayed + s.queries_confirming
+    return s.queries + s.queries_replayed + s.queries_confirming
 
 
 def searched(system: type, batch_size: int = 128, **given: Any) -> tuple[float, broccoli.Outcome]:

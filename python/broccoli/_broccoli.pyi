@@ -138,7 +138,6 @@ class StatisticsData(TypedDict):
     """What a search did."""
 
     queries: int
-    queries_canonical: int
     queries_replayed: int
     queries_confirming: int
     necessary_queries: int | None

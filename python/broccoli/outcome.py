@@ -23,9 +23,7 @@ class Statistics:
     """What a search did. A query is one step of the system."""
 
     queries: int
-    """Queries of all passes but those below."""
-    queries_canonical: int
-    """Queries that went into choosing one of several equally good trees."""
+    """Queries, but those that come back to a state or confirm the answer."""
     queries_replayed: int
     """Queries made again only to come back to a state."""
     queries_confirming: int

@@ -205,7 +205,6 @@ class Problem:
         query_limit: int | None = None,
         gap: float = 0.0,
         first: bool = False,
-        any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
         batch_size: int = 128,
@@ -225,7 +224,6 @@ class Problem:
             query_limit=query_limit,
             gap=gap,
             first=first,
-            any_optimal=any_optimal,
             start=start,
             threads=threads,
             batch_size=batch_size,
@@ -245,7 +243,6 @@ class Problem:
         query_limit: int | None = None,
         gap: float = 0.0,
         first: bool = False,
-        any_optimal: bool = False,
         start: _broccoli.Tree | Policy | None = None,
         threads: int = 1,
         batch_size: int = 128,
@@ -271,7 +268,6 @@ class Problem:
                 "gap": gap > 0,
                 "first": first,
                 "checkpoint": checkpoint is not None,
-                "any_optimal": any_optimal and not pareto,
             }
             for name in (name for name, is_given in others.items() if is_given):
                 msg = f"{name} cannot be given together with pareto, all_optimal or prices (docs/choices.md)"
@@ -281,7 +277,6 @@ class Problem:
             raise ValueError(msg)
         options: Options = {
             "engine": engine,
-            "any_optimal": any_optimal,
             "time_limit": time_limit,
             "query_limit": query_limit,
             "gap": gap,
@@ -415,7 +410,6 @@ def synthesize(
     query_limit: int | None = None,
     gap: float = 0.0,
     first: bool = False,
-    any_optimal: bool = False,
     start: _broccoli.Tree | Policy | None = None,
     threads: int = 1,
     batch_size: int = 128,
@@ -436,7 +430,6 @@ def synthesize(
     - `time_limit` (seconds), `query_limit`, `gap` (0.05 is 5 %), `first` (the first tree that reaches the
       goal or survives the whole horizon): when to stop, with status `"stopped"` and the best so far. So does
       Ctrl-C.
-    - `any_optimal`: accept any of the best trees, without the pass that always chooses the same one.
     - `start`: a tree to start from.
     - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
       unless they release the interpreter's lock.
@@ -487,7 +480,6 @@ def synthesize(
         query_limit=query_limit,
         gap=gap,
         first=first,
-        any_optimal=any_optimal,
         start=start,
         threads=threads,
         batch_size=batch_size,

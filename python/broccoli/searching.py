@@ -25,7 +25,6 @@ class Options(TypedDict):
     """How to search, and when to stop."""
 
     engine: str
-    any_optimal: bool
     time_limit: float | None
     query_limit: int | None
     gap: float

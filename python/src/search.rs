@@ -28,7 +28,6 @@ use crate::watch::Watch;
 #[pyo3(from_item_all)]
 pub struct Options {
     engine: String,
-    any_optimal: bool,
     time_limit: Option<f64>,
     query_limit: Option<u64>,
     gap: f64,
@@ -111,7 +110,6 @@ struct PartData {
 #[derive(IntoPyObject)]
 struct StatisticsData {
     queries: u64,
-    queries_canonical: u64,
     queries_replayed: u64,
     queries_confirming: u64,
     necessary_queries: Option<u64>,
@@ -123,7 +121,6 @@ impl From<Statistics> for StatisticsData {
     fn from(statistics: Statistics) -> Self {
         StatisticsData {
             queries: statistics.queries,
-            queries_canonical: statistics.queries_canonical,
             queries_replayed: statistics.replayed,
             queries_confirming: statistics.queries_confirming,
             necessary_queries: statistics.necessary_queries,
@@ -169,9 +166,6 @@ pub fn search(
     let chosen = py.detach(|| {
         let mut search =
             Search::new(core, factory).engine(engine).gap(options.gap).threads(options.threads).stop(&clock);
-        if options.any_optimal {
-            search = search.any_optimal();
-        }
         if options.first {
             search = search.first();
         }

@@ -49,14 +49,7 @@ def test_answers_are_those_of_the_command_line(arguments: list[str], given: dict
         expected[k] for k in ("status", "value", "bound")
     )
     assert tree == expected["tree"]
-    for name in (
-        "queries",
-        "queries_canonical",
-        "queries_confirming",
-        "necessary_queries",
-        "traces",
-        "trees",
-    ):
+    for name in ("queries", "queries_confirming", "necessary_queries", "traces", "trees"):
         assert getattr(outcome.statistics, name) == expected[name]
 
 

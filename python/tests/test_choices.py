@@ -56,7 +56,6 @@ def test_all_optimal_trees() -> None:
         {"pareto": True, "all_optimal": 3},
         {"pareto": True, "gap": 0.1},
         {"all_optimal": 0},
-        {"all_optimal": 3, "any_optimal": True},
         {"prices": {"x": 1}, "first": True},
         {"prices": {"x": -1}},
         {"prices": {"y": 1}},

@@ -107,7 +107,7 @@ impl<'t> Truth<'t> {
             }
         }
         if options.engine != EngineName::Behaviour {
-            (options.threads, options.cache, options.memory, options.any) = (1, None, None, false);
+            (options.threads, options.cache, options.memory) = (1, None, None);
             options.proof = Proof::No;
             if let Halt::Pieces(share) = options.halt {
                 options.halt = Halt::At(share);
@@ -124,9 +124,6 @@ impl<'t> Truth<'t> {
         let is_choice = matches!(options.answer, Answer::Front | Answer::All) || !options.prices.is_empty();
         if is_choice {
             (options.gap, options.first) = (0, false);
-        }
-        if is_choice && options.answer != Answer::Front {
-            options.any = false;
         }
         if let Answer::InParts(_) = options.answer {
             (options.first, options.halt) = (false, Halt::Never);
@@ -174,7 +171,7 @@ impl<'t> Truth<'t> {
                 let is_stopped = matches!(front.outcome.status, Status::Stopped(_));
                 is(!is_stopped || options.halt != Halt::Never, || format!("{front:?}"))?;
                 let last = front.parts.last().ok_or("an empty front")?;
-                let is_same = options.any || last.best == answer.best || is_stopped;
+                let is_same = last.best == answer.best || is_stopped;
                 is(is_same, || format!("{last:?} instead of {answer:?}"))?;
             }
             Said::Optima(optima) => self.check_all(options, optima, &answer)?,
@@ -292,7 +289,7 @@ impl<'t> Truth<'t> {
         check_statistics(outcome)?;
         let Status::Stopped(reason) = outcome.status else {
             self.check_proved(outcome)?;
-            let is_one = !options.any && !matches!(options.answer, Answer::InParts(_));
+            let is_one = !matches!(options.answer, Answer::InParts(_));
             is(!is_one || outcome.best == answer.best, || format!("{outcome:?}\ninstead of {answer:?}"))?;
             return self.check_price(options, outcome, is_one);
         };
@@ -394,13 +391,13 @@ impl<'t> Truth<'t> {
 /// All queries of a search but those that confirm its answer.
 fn all_queries(outcome: &Outcome) -> u64 {
     let statistics = &outcome.statistics;
-    statistics.queries + statistics.queries_canonical + statistics.replayed
+    statistics.queries + statistics.replayed
 }
 
 /// No count has gone below zero.
 fn check_statistics(outcome: &Outcome) -> Result<(), String> {
     let s = outcome.statistics;
-    let counts = [s.trees, s.traces, s.queries, s.queries_canonical, s.replayed, s.cache_hits];
+    let counts = [s.trees, s.traces, s.queries, s.replayed, s.cache_hits];
     is(counts.iter().all(|count| *count < 1 << 40), || format!("{s:?}"))
 }
 

@@ -75,7 +75,7 @@ pub struct Options {
     pub engine: EngineName,
     /// How the system comes back to a state.
     pub back: Back,
-    /// How many threads, from the first query on.
+    /// How many threads.
     pub threads: usize,
     /// A cache of so many bytes.
     pub cache: Option<usize>,
@@ -97,8 +97,6 @@ pub struct Options {
     pub prices: Vec<f64>,
     /// The certificate.
     pub proof: Proof,
-    /// Whether any of the best trees will do.
-    pub any: bool,
 }
 
 impl Options {
@@ -118,7 +116,6 @@ impl Options {
             answer: Answer::Best,
             prices: Vec::new(),
             proof: Proof::No,
-            any: false,
         }
     }
 
@@ -150,7 +147,6 @@ impl Options {
             },
             format!("prices {}", !self.prices.is_empty()),
             format!("proof {:?}", self.proof),
-            format!("any {}", self.any),
         ]
     }
 }
@@ -204,13 +200,9 @@ pub fn options() -> impl Strategy<Value = Options> {
     let prices = prop_oneof![4 => Just(Vec::new()), 1 => proptest::collection::vec(price, 4)];
     let proof = prop_oneof![4 => Just(Proof::No), 1 => Just(Proof::Light), 1 => Just(Proof::Full)];
     let first = proptest::bool::weighted(0.15);
-    let any = proptest::bool::weighted(0.3);
-    let wanted = (gap, first, start, halt, answer, prices, proof, any);
+    let wanted = (gap, first, start, halt, answer, prices, proof);
     (machine, wanted).prop_map(
-        |(
-            (engine, back, threads, cache, memory, rows),
-            (gap, first, start, halt, answer, prices, proof, any),
-        )| {
+        |((engine, back, threads, cache, memory, rows), (gap, first, start, halt, answer, prices, proof))| {
             Options {
                 engine,
                 back,
@@ -225,7 +217,6 @@ pub fn options() -> impl Strategy<Value = Options> {
                 answer,
                 prices,
                 proof,
-                any,
             }
         },
     )

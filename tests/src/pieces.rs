@@ -24,12 +24,9 @@ impl Posed<'_> {
         let Posed { problem, factory, options, start } = self;
         let threads = NonZeroUsize::new(options.threads).ok_or("no threads")?;
         let mut search = Search::new(problem, *factory).engine(engine_of(options.engine));
-        search = search.threads(threads).threads_after(0).gap(f64::from(options.gap) / 100.0);
+        search = search.threads(threads).gap(f64::from(options.gap) / 100.0);
         if options.first {
             search = search.first();
-        }
-        if options.any {
-            search = search.any_optimal();
         }
         if let Some(bytes) = options.cache {
             search = search.cache(bytes);

@@ -59,7 +59,7 @@ fn random_problems_verify() {
         for way in WAYS {
             let factory = table.factory(way);
             check(&problem, &factory, |search| search).map_err(|error| format!("{way:?}: {error}"))?;
-            check(&problem, &factory, |search| search.threads(threads(3)).threads_after(0))
+            check(&problem, &factory, |search| search.threads(threads(3)))
                 .map_err(|error| format!("{way:?}, three threads: {error}"))?;
         }
         Ok(())
@@ -81,7 +81,6 @@ fn searches_with_limits_and_options_verify() {
             check(&problem, &factory, |search| search.gap(gap))?;
         }
         check(&problem, &factory, |search| search.first())?;
-        check(&problem, &factory, |search| search.any_optimal())?;
         check(&problem, &factory, |search| search.cache(1 << 20))?;
         check(&problem, &factory, |search| search.memory_limit(1))?;
         for tree in [Some(Tree::Leaf(0)), whole.best.map(|best| best.tree)].into_iter().flatten() {
@@ -127,7 +126,7 @@ fn in_pieces(
     let mut kept: Option<(String, Mark)> = None;
     for stops in 0..10_000 {
         let mut keeper = WithMark { certificate: certificate.clone(), every, asked: 0, kept: kept.clone() };
-        let mut search = Search::new(problem, factory).threads(threads(thread_count)).threads_after(3);
+        let mut search = Search::new(problem, factory).threads(threads(thread_count));
         if let Some((checkpoint, _)) = &kept {
             let checkpoint = serde_json::from_str(checkpoint).map_err(|error| error.to_string())?;
             search = search.resume(checkpoint).map_err(|error| error.to_string())?;

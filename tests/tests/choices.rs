@@ -42,7 +42,7 @@ fn a_front_has_the_best_tree_of_every_size() {
             let same = (alone.status, &alone.best, alone.bound) == (part.status, &part.best, part.bound);
             is(same, || format!("{part:?} instead of {alone:?}"))?;
         }
-        let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
+        let threads = Search::new(&problem, &factory).threads(THREADS);
         let threads = threads.front().map_err(|e| e.to_string())?;
         let cached = Search::new(&problem, &factory).cache(1 << 30).front().map_err(|e| e.to_string())?;
         is(threads.parts == front.parts && cached.parts == front.parts, || {
@@ -50,7 +50,7 @@ fn a_front_has_the_best_tree_of_every_size() {
         })?;
         let queries = |front: &Front| {
             let s = front.outcome.statistics;
-            (s.queries + s.queries_canonical, s.cache_hits)
+            (s.queries, s.cache_hits)
         };
         // What a smaller limit asks again is known by then.
         let (asked, (again, known)) = (queries(&front).0, queries(&cached));
@@ -66,13 +66,13 @@ fn a_front_that_is_stopped_claims_nothing_false() {
         let (problem, factory) = (table.problem(), table.factory(ComeBack::Clone));
         let full = Search::new(&problem, &factory).front().map_err(|e| e.to_string())?;
         let s = full.outcome.statistics;
-        let made = s.queries + s.queries_canonical + s.replayed;
+        let made = s.queries + s.replayed;
         for limit in [0, made / 3, made * 2 / 3, made.saturating_sub(1), made] {
             let search = Search::new(&problem, &factory).query_limit(limit);
             let front = search.front().map_err(|e| e.to_string())?;
             check_front(table, &front)?;
             let s = front.outcome.statistics;
-            is(s.queries + s.queries_canonical + s.replayed <= limit, || format!("{s:?} with {limit}"))?;
+            is(s.queries + s.replayed <= limit, || format!("{s:?} with {limit}"))?;
             // With a query less it may come to its end all the same: the scout's last one is no use.
             let is_stopped = matches!(front.outcome.status, Status::Stopped(_));
             is(!is_stopped || limit < made, || format!("{:?} with {limit} of {made}", front.outcome.status))?;
@@ -122,7 +122,7 @@ fn the_cheapest_of_the_smallest_of_the_best() {
         // Of equally dear sets of dimensions, the one with the fewest, then the first.
         let first = optima.iter().map(|tree| asked(tree, prices)).min_by_key(|set| (set.len(), set.clone()));
         is(Some(asked(best, prices)) == first, || format!("{best:?}, not one that asks {first:?}"))?;
-        let threads = Search::new(&problem, &factory).threads(THREADS).threads_after(0);
+        let threads = Search::new(&problem, &factory).threads(THREADS);
         let threads = threads.run().map_err(|e| e.to_string())?;
         is(threads.best == outcome.best, || format!("{threads:?} instead of {outcome:?}"))?;
         let every = Search::new(&problem, &factory).engine(Engine::Exhaustive);
@@ -130,7 +130,7 @@ fn the_cheapest_of_the_smallest_of_the_best() {
         is(every.as_ref().is_some_and(|tree| optima.contains(tree)), || format!("{every:?}"))?;
         // Stopped before the price is proved, that is not claimed.
         let s = outcome.statistics;
-        let made = s.queries + s.queries_canonical + s.replayed;
+        let made = s.queries + s.replayed;
         for limit in [made / 2, made.saturating_sub(1)] {
             let stopped =
                 Search::new(&problem, &factory).query_limit(limit).run().map_err(|e| e.to_string())?;
@@ -168,11 +168,11 @@ fn all_optimal_trees_and_no_other() {
             })?;
             is(some.trees.iter().all(|tree| expected.contains(tree)), || format!("{most}: {some:?}"))?;
             is(some.trees.iter().skip(1).is_sorted_by(|a, b| a < b), || format!("{most}: {some:?}"))?;
-            let threads = list(search().threads(THREADS).threads_after(0), most)?;
+            let threads = list(search().threads(THREADS), most)?;
             is(threads.trees == some.trees, || format!("{threads:?} instead of {some:?}"))?;
         }
         let s = all.outcome.statistics;
-        let made = s.queries + s.queries_canonical + s.replayed;
+        let made = s.queries + s.replayed;
         let stopped = list(search().query_limit(made.saturating_sub(1)), usize::MAX)?;
         is(!stopped.is_complete || stopped.trees == all.trees, || format!("{stopped:?}"))?;
         is(stopped.trees.iter().all(|tree| expected.contains(tree)), || format!("{stopped:?}"))

@@ -288,10 +288,10 @@ fn stuck(way: Way, problem: &Problem, late: u64) -> (String, Option<u64>) {
         let factory = tokens(Fault::None, ComeBack::Clone, &shared);
         search(problem, &factory, way).run()
     };
-    let Statistics { queries, queries_canonical, replayed, queries_confirming, .. } =
+    let Statistics { queries, replayed, queries_confirming, .. } =
         run(Arc::default()).expect("no fault").statistics;
     assert!(queries_confirming > late, "{way:?}");
-    let stuck_after = Some(queries + queries_canonical + replayed + late);
+    let stuck_after = Some(queries + replayed + late);
     let failure = run(Arc::new(Shared { stuck_after, ..Shared::default() })).expect_err("it is noticed");
     (failure.to_string(), failure.best.map(|best| best.value))
 }
@@ -378,7 +378,7 @@ fn one_worker_fails() {
                 best = Some((better.value, better.size));
             }
         };
-        let search = Search::new(&problem, &factory).threads(threads).threads_after(1_000);
+        let search = Search::new(&problem, &factory).threads(threads);
         let failure = search.observer(&mut observer).keeper(&mut last).run().expect_err("a car fails");
         let said = failure.to_string();
         assert!(said.contains("step ") && said.contains("from initial state 0"), "{said}");
@@ -409,7 +409,7 @@ fn the_answer_fails_when_run_again() {
     };
     // How often a car is asked depends on whether it is known to be quick: the same car, without the fault.
     let whole = run(u64::MAX, false).expect("no fault");
-    let fails_at = whole.statistics.queries + whole.statistics.queries_canonical + 1;
+    let fails_at = whole.statistics.queries + 1;
     for panics in [false, true] {
         let failure = run(fails_at, panics).expect_err("the car fails");
         let said = failure.to_string();
@@ -431,8 +431,8 @@ fn counts_survive_a_panic() {
                 as Box<dyn System>)
         };
         let failed = Search::new(&problem, &factory).cache(1 << 20).run().expect_err("the car panics");
-        let Statistics { queries, queries_canonical, replayed, cache_hits, .. } = failed.statistics;
-        assert!(queries + queries_canonical + replayed <= fails_at, "{:?}", failed.statistics);
+        let Statistics { queries, replayed, cache_hits, .. } = failed.statistics;
+        assert!(queries + replayed <= fails_at, "{:?}", failed.statistics);
         assert!(cache_hits < 1 << 32, "{cache_hits} cache hits");
     }
 }
@@ -456,8 +456,7 @@ fn a_failing_scout_ends_the_search() {
                 Ok(Box::new(FailingCar { car, steps, fails_at, panics, pause }) as Box<dyn System>)
             };
             let search = Search::new(&problem, &factory).threads(NonZeroUsize::MIN.saturating_add(1));
-            let ended = search.threads_after(3).run();
-            sender.send(ended.map(|_| ()).map_err(|failure| failure.error.to_string()))
+            sender.send(search.run().map(|_| ()).map_err(|failure| failure.error.to_string()))
         });
         let ended = receiver.recv_timeout(Duration::from_secs(60)).expect("it ends");
         let message = ended.expect_err("the scout is needed");
@@ -482,7 +481,7 @@ fn a_factory_that_panics_ends_the_search() {
             assert!(made.fetch_add(1, Relaxed) != panics_at, "out of cars");
             MOUNTAIN_CAR.make()
         };
-        let search = Search::new(&problem, &factory).engine(engine).threads_after(3);
+        let search = Search::new(&problem, &factory).engine(engine);
         let ended = search.threads(NonZeroUsize::MIN.saturating_add(1)).run();
         let failure = ended.expect_err("there are too few cars");
         assert!(matches!(failure.error, RunError::Start(_)), "{failure}");

@@ -53,7 +53,7 @@ fn interrupted(
     let mut kept: Option<String> = None;
     for stops in 0.. {
         let mut keeper = InJson::new(every);
-        let mut search = Search::new(problem, factory).threads(threads).threads_after(3).cache(cache);
+        let mut search = Search::new(problem, factory).threads(threads).cache(cache);
         search = search.keeper(&mut keeper);
         if let Some(json) = &kept {
             let checkpoint = serde_json::from_str(json).map_err(|e| e.to_string())?;
@@ -334,7 +334,7 @@ type MakeCar = Box<dyn Fn([f64; 4]) -> Box<dyn SystemFactory>>;
 fn check_changes(problem: &Problem, make: &MakeCar, threads: usize, cache: usize, changeable: usize) {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let same = make(CONSTANTS);
-    let search = || Search::new(problem, &*same).threads(threads).threads_after(100).cache(cache);
+    let search = || Search::new(problem, &*same).threads(threads).cache(cache);
     let whole = search().run().expect("it runs");
     for limit in [70, 900, 5_000] {
         let kept = stopped(search(), limit);

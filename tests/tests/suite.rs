@@ -1,7 +1,6 @@
 //! Every test in one program, but for that of memory, which measures its own: to compile the random problems and to
 //! link 17 times over takes minutes.
 
-mod ahead;
 mod batches;
 mod certificate_limits;
 mod certificates;

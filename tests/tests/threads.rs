@@ -13,7 +13,7 @@ use broccoli_tests::wall::{check_outcome, run};
 
 const MOST_TREES: u64 = 2_500;
 
-/// A search with threads from the first query on.
+/// A search with so many threads.
 fn search(problem: &Problem, factory: &dyn SystemFactory, threads: usize) -> Result<Outcome, String> {
     search_with(problem, factory, threads, 0, usize::MAX)
 }
@@ -27,7 +27,7 @@ fn search_with(
     memory: usize,
 ) -> Result<Outcome, String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
-    let search = Search::new(problem, factory).threads(threads).threads_after(0);
+    let search = Search::new(problem, factory).threads(threads);
     search.cache(cache).memory_limit(memory).run().map_err(|error| error.to_string())
 }
 

@@ -73,9 +73,9 @@ def median(values: Sequence[int | None]) -> int | None:
 
 
 def prove(problem: broccoli.Problem) -> Proof:
-    """Solve a problem, without the choice among equal trees."""
+    """Solve a problem."""
     found: list[broccoli.Improvement] = []
-    outcome = problem.solve(any_optimal=True, on_improvement=found.append)
+    outcome = problem.solve(on_improvement=found.append)
     if outcome.status != "optimal" or outcome.value is None or outcome.size is None:
         msg = f"{problem} has no optimal tree: {outcome.status}"
         raise ValueError(msg)

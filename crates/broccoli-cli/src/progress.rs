@@ -282,8 +282,7 @@ impl Observer for Progress {
         let name = match event {
             Event::Considered(statistics) => {
                 self.seen.trees.store(statistics.trees, Relaxed);
-                let queries = statistics.queries + statistics.queries_canonical;
-                self.seen.queries.store(self.seen.queries_before + queries, Relaxed);
+                self.seen.queries.store(self.seen.queries_before + statistics.queries, Relaxed);
                 return;
             }
             Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),

@@ -22,8 +22,7 @@ use crate::target::{adopted, of_saved_as_posed};
 ///
 /// The answer is that of a search that was never interrupted. The problem and the system have to be what they were:
 /// the problem file, the files of the program and a sample of its answers are compared. Limits and threads are those given here; a
-/// gap, and whether any of the best trees will do, were settled at the beginning. The search is kept in
-/// the same file, which is removed when there is an answer.
+/// gap was settled at the beginning. The search is kept in the same file, which is removed when there is an answer.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Resume {

@@ -30,8 +30,6 @@ use crate::target::short_check;
 
 /// The most threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
-/// After how many queries threads are started if the system is foreign, and a query may take long.
-const FOREIGN_THREADS_AFTER: u64 = 1_000;
 
 /// What the program itself takes of the memory, about.
 const OWN_MEMORY: usize = 8 << 20;
@@ -80,7 +78,6 @@ pub struct RunOptions {
 pub struct Plan {
     /// None leaves the choice to the library.
     pub engine: Option<Engine>,
-    pub any_optimal: bool,
     pub gap: Option<f64>,
     pub start: Option<Tree>,
     /// An earlier search to go on with, instead of all that.
@@ -165,7 +162,7 @@ impl Session {
 
     /// Counts a search that has ended.
     fn end_stage(&mut self, statistics: &Statistics) {
-        self.queries += statistics.queries + statistics.queries_canonical + statistics.replayed;
+        self.queries += statistics.queries + statistics.replayed;
         self.stage = self.stage.map(|stage| stage + 1);
     }
 
@@ -225,9 +222,6 @@ impl RunOptions {
         }
         if self.first || asked.first {
             search = search.first();
-        }
-        if target.is_foreign {
-            search = search.threads_after(FOREIGN_THREADS_AFTER);
         }
         if let Some(bytes) = self.cache {
             search = search.cache(bytes);
@@ -337,9 +331,6 @@ impl Plan {
         }
         if let Some(engine) = self.engine {
             search = search.engine(engine);
-        }
-        if self.any_optimal {
-            search = search.any_optimal();
         }
         if let Some(gap) = self.gap {
             search = search.gap(gap);

@@ -22,10 +22,6 @@ pub struct SearchOptions {
     #[arg(long)]
     no_pruning: bool,
 
-    /// Accept any of the best trees, without the pass that always chooses the same one
-    #[arg(long)]
-    any_optimal: bool,
-
     /// Stop when the value is proved to be this close to the optimum, such as 5% or 0.05
     #[arg(long, value_name = "GAP", allow_hyphen_values = true, value_parser = fraction)]
     gap: Option<f64>,
@@ -94,11 +90,6 @@ impl SearchOptions {
             ),
             (self.run.is_first() || asked.first, "--first", "it takes trees that are proved to be optimal"),
             (
-                (self.any_optimal || asked.any_optimal) && wanted != Wanted::Front,
-                "--any-optimal",
-                "the tree is to be chosen",
-            ),
-            (
                 is_certified && wanted == Wanted::Front,
                 "--certificate",
                 "a certificate is about one limit on the size: give --nodes N instead",
@@ -154,7 +145,6 @@ impl SearchOptions {
         }
         Ok(Plan {
             engine,
-            any_optimal: self.any_optimal || asked.any_optimal,
             gap: self.gap.or(asked.gap),
             start: None,
             resumed: None,

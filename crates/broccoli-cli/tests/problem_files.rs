@@ -40,7 +40,7 @@ fn what_init_writes_can_be_solved_at_once() {
             ]);
             assert!(cc.current_dir(folder.path()).status().expect("a C compiler").success());
         }
-        let output = run(&["solve", text(&path), "--json", "--any-optimal"]);
+        let output = run(&["solve", text(&path), "--json"]);
         assert_eq!(output.status.code(), Some(0), "{file}: {}", stderr(&output));
         if flags == ["--subprocess"] || flags == ["--plugin"] {
             assert_eq!(json(&output)["value"], 14, "{file}");

@@ -169,17 +169,3 @@ fn json_comes_alone_on_standard_output() {
     assert_eq!(stdout(&output).lines().count(), 1);
     assert!(stdout(&output).ends_with("}\n"));
 }
-
-/// Without the canonical pass the tree may be another one, but it is as good and as small.
-#[test]
-fn any_optimal_tree_will_do() {
-    // With several initial states there is a pass that only chooses one of the best trees.
-    let several = ["solve", "cartpole", "--samples", "5", "--json", "--threads", "1"];
-    let [one, any] = [&several[..], &[&several[..], &["--any-optimal"]].concat()[..]]
-        .map(|arguments| json(&run(arguments)));
-    for key in ["status", "value", "bound", "size", "queries"] {
-        assert_eq!(one[key], any[key], "{key}");
-    }
-    assert!(one["queries_canonical"].as_u64() > Some(0));
-    assert_eq!(any["queries_canonical"], 0);
-}

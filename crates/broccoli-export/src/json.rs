@@ -406,10 +406,8 @@ pub struct ResultJson {
     pub depth: Option<u32>,
     /// The best tree.
     pub tree: Option<TreeJson>,
-    /// Queries of all passes but the canonical one.
+    /// Queries, but those that come back to a state or confirm the answer.
     pub queries: u64,
-    /// Queries that went into choosing one of several equally good trees.
-    pub queries_canonical: u64,
     /// Queries made at the end to see whether the system does again what it did.
     #[serde(default)]
     pub queries_confirming: u64,
@@ -534,7 +532,6 @@ impl ResultJson {
             depth: best.map(|best| best.tree.depth()),
             tree: best.map(|best| best.tree.to_json(problem)),
             queries: statistics.queries,
-            queries_canonical: statistics.queries_canonical,
             queries_confirming: statistics.queries_confirming,
             necessary_queries: statistics.necessary_queries,
             traces: statistics.traces,

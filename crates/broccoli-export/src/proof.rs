@@ -112,7 +112,7 @@ impl Proof {
         {
             text += &format!("bound    {}\n", worth::value(bound));
         }
-        text += &format!("queries  {}\n", grouped(self.best.queries + self.best.queries_canonical));
+        text += &format!("queries  {}\n", grouped(self.best.queries));
         text += &format!("time     {} ({})\n", duration(self.best.seconds), self.best.engine);
         text
     }

@@ -25,7 +25,7 @@ pub struct StageJson {
     pub size: Option<u64>,
     /// The best tree.
     pub tree: Option<TreeJson>,
-    /// Queries of all passes but the canonical one.
+    /// Queries.
     pub queries: u64,
 }
 

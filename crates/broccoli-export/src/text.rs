@@ -127,22 +127,11 @@ fn summary(
 
 /// The number of queries, and what is worth knowing about it.
 fn queries(statistics: Statistics) -> String {
-    let Statistics {
-        queries,
-        queries_canonical,
-        queries_confirming,
-        replayed,
-        cache_hits,
-        necessary_queries,
-        ..
-    } = statistics;
+    let Statistics { queries, queries_confirming, replayed, cache_hits, necessary_queries, .. } = statistics;
     let mut lines = vec![match necessary_queries {
         Some(necessary) => format!("{}; any proof needs {}", grouped(queries), grouped(necessary)),
         None => grouped(queries),
     }];
-    if queries_canonical > 0 {
-        lines.push(format!("{} more to choose one of the best trees", grouped(queries_canonical)));
-    }
     if replayed > 0 {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
     }

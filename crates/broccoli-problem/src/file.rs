@@ -65,8 +65,6 @@ pub(crate) struct Feature {
 pub struct SearchOptions {
     /// The engine.
     pub engine: Option<Engine>,
-    /// Whether any of the best trees will do.
-    pub any_optimal: bool,
     /// Stop after this time.
     pub time_limit: Option<Duration>,
     /// Stop after so many queries.
@@ -444,7 +442,7 @@ fn names(root: &Section<'_>, key: &str) -> Read<Option<Placed<Vec<String>>>> {
 }
 
 fn search(root: &Section<'_>) -> Read<SearchOptions> {
-    let keys = ["engine", "pruning", "any_optimal", "time_limit", "query_limit", "gap", "first"];
+    let keys = ["engine", "pruning", "time_limit", "query_limit", "gap", "first"];
     let Some(section) = root.section("search", &keys)? else { return Ok(SearchOptions::default()) };
     let engines = [
         ("behaviour", Engine::Behaviour),
@@ -468,7 +466,6 @@ fn search(root: &Section<'_>) -> Read<SearchOptions> {
     };
     Ok(SearchOptions {
         engine,
-        any_optimal: truth("any_optimal")?,
         time_limit: section.get("time_limit").map(|item| seconds(&item)).transpose()?,
         query_limit: section.get("query_limit").map(|item| item.whole(0..=i64::MAX as u64)).transpose()?,
         gap: section.get("gap").map(gap).transpose()?,

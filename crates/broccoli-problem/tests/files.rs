@@ -177,7 +177,7 @@ const BAD_FORM: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[tree]\ndepth = -1\n",
     "[system]\nenvironment = \"pendulum\"\n[search]\nengine = \"behavior\"\n",
     "[system]\nenvironment = \"pendulum\"\n[search]\npruning = true\n",
-    "[system]\nenvironment = \"pendulum\"\n[search]\nany_optimal = 1\n",
+    "[system]\nenvironment = \"pendulum\"\n[search]\nfirst = 1\n",
     "[system]\nenvironment = \"pendulum\"\n[search]\ngap = 5\n",
     "[system]\nenvironment = \"pendulum\"\n[search]\ntime_limit = \"30s\"\n",
 ];

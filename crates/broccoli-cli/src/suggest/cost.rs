@@ -51,11 +51,11 @@ pub fn costs(
             let open = (DEPTHS.len() - row) * COUNTS.len() - column;
             let Some(problem) = pose(thresholds, depth) else { continue };
             let started = Instant::now();
-            let search = Search::new(&problem, factory).any_optimal().query_limit(left / open as u64);
+            let search = Search::new(&problem, factory).query_limit(left / open as u64);
             let outcome = search.run().map_err(|failure| failure.error)?;
             let seconds = started.elapsed().as_secs_f64();
             let statistics = outcome.statistics;
-            let queries = statistics.queries + statistics.queries_canonical + statistics.replayed;
+            let queries = statistics.queries + statistics.replayed;
             left = left.saturating_sub(queries);
             let cost = Cost { thresholds, depth, queries, seconds, how: How::Measured };
             costs.push(match outcome.status {

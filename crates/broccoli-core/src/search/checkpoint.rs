@@ -18,6 +18,7 @@ const MOST_STEPS_OF_BEST: u64 = 4_096;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub(super) fingerprint: u64,
+    pub(super) is_part: bool,
     pub(super) gap: f64,
     /// Value and size of the best tree.
     pub(super) incumbent: Option<(u64, u64)>,

@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
         let mut whole: Option<Outcome> = None;
         loop {
             let before = whole.as_ref().map(|whole| whole.statistics);
-            let made = before.map_or(0, |s| s.queries + s.queries_canonical + s.replayed);
+            let made = before.map_or(0, |s| s.queries + s.replayed);
             let problem = self.problem.limited_to(most);
             let mut later = observer.as_deref_mut().map(|observer| Later { observer, before });
             let search = Search {

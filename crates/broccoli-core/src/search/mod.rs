@@ -88,6 +88,9 @@ pub struct Search<'a> {
     checkpoint: Option<Checkpoint>,
     /// Whether the checkpoint was made just now, by the same system.
     is_going_on: bool,
+    /// Whether it is for a [part](Subproblem) of a search, whose best tree need not be that of the whole: then any
+    /// of its best trees will do.
+    is_part: bool,
     threads: NonZeroUsize,
     cache: usize,
     /// The cache itself, if several searches share it.
@@ -113,6 +116,7 @@ impl<'a> Search<'a> {
             keeper: None,
             checkpoint: None,
             is_going_on: false,
+            is_part: false,
             threads: NonZeroUsize::MIN,
             cache: 0,
             shared: None,
@@ -220,8 +224,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Makes at most this many queries, those of the canonical pass and those that only come back to a
-    /// state included. The same limit always gives the same outcome.
+    /// Makes at most this many queries, those that only come back to a state included. The same limit always
+    /// gives the same outcome.
     pub fn query_limit(mut self, queries: u64) -> Self {
         self.query_limit = Some(queries);
         self
@@ -241,8 +245,7 @@ impl<'a> Search<'a> {
     }
 
     /// Starts with a tree of the user's: it is run first, and trees that are not better are of no
-    /// interest. The answer of a search that comes to its end does not depend on it, unless
-    /// [any](Search::any_optimal) of the best trees will do.
+    /// interest. The answer of a search that comes to its end does not depend on it.
     ///
     /// # Errors
     /// When the tree is not one of those that are searched: it is too large, or has other thresholds.
@@ -260,9 +263,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Goes on where a checkpoint was made, with [`Engine::Behaviour`]. A gap, and whether any of the best
-    /// trees will do, are those of the search that made it; all else may differ. The answer is the same as
-    /// if the search had never been interrupted.
+    /// Goes on where a checkpoint was made, with [`Engine::Behaviour`]. A gap is that of the search that made it;
+    /// all else may differ. The answer is the same as if the search had never been interrupted.
     ///
     /// Before anything else the system is asked again for a sample of what it answered then, and for what the
     /// best tree did: [`RunError::Changed`] if it is not the same system any more. These queries count as those that
@@ -278,6 +280,7 @@ impl<'a> Search<'a> {
             return Err(ResumeError::Damaged);
         }
         self.engine = Engine::Behaviour;
+        self.is_part = checkpoint.is_part;
         self = self.gap(checkpoint.gap);
         self.start = None;
         self.checkpoint = Some(checkpoint);
@@ -302,7 +305,7 @@ impl<'a> Search<'a> {
         let gate = Arc::clone(&after.gate);
         let mut progress = Progress::new(self.problem, observer, gate, gap, self.first);
         if let Some(keeper) = self.keeper.take() {
-            progress.keep_by(keeper, checkpoint::fingerprint(self.problem));
+            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.is_part);
         }
         let mut ended = self.search(&mut progress, after.cache.clone());
         let stopped = match ended {
@@ -317,7 +320,7 @@ impl<'a> Search<'a> {
             bound: conclusion.bound,
             statistics,
         };
-        if ended.is_ok() && outcome.status == Status::Optimal {
+        if ended.is_ok() && outcome.status == Status::Optimal && !self.is_part {
             ended = self.choose_by_price(after, &mut outcome);
         }
         let confirmed = match ended {

@@ -36,10 +36,8 @@ pub struct Statistics {
     pub trees: u64,
     /// Traces run, completely or in part.
     pub traces: u64,
-    /// Queries: steps of the black box, but those of the three counts below.
+    /// Queries: steps of the black box, but those that come back to a state or confirm the answer (below).
     pub queries: u64,
-    /// Queries made only to choose the one answer among equals (`behaviour`).
-    pub queries_canonical: u64,
     /// Queries made again only to come back to a state, because the system can only be reset
     /// (`behaviour`).
     pub replayed: u64,
@@ -55,10 +53,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Adds what another pass of the same search did. All its queries count as queries.
+    /// Adds what another pass of the same search did.
     pub(super) fn add_pass(&mut self, pass: Statistics) {
-        let queries = pass.queries + pass.queries_canonical;
-        let pass = Statistics { queries, queries_canonical: 0, ..pass };
         *self = Statistics { necessary_queries: self.necessary_queries, ..*self + pass };
     }
 }
@@ -71,7 +67,6 @@ impl std::ops::Add for Statistics {
             trees: self.trees + other.trees,
             traces: self.traces + other.traces,
             queries: self.queries + other.queries,
-            queries_canonical: self.queries_canonical + other.queries_canonical,
             replayed: self.replayed + other.replayed,
             cache_hits: self.cache_hits + other.cache_hits,
             queries_confirming: self.queries_confirming + other.queries_confirming,

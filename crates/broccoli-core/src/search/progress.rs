@@ -18,6 +18,7 @@ pub(super) struct Progress<'a> {
     keeper: Option<&'a mut dyn Keeper>,
     /// What a checkpoint says of its search.
     fingerprint: u64,
+    is_part: bool,
     gate: Arc<Gate<'a>>,
     /// How far from the optimum an answer may be.
     gap: f64,
@@ -54,6 +55,7 @@ impl<'a> Progress<'a> {
             observer,
             keeper: None,
             fingerprint: 0,
+            is_part: false,
             gate,
             gap,
             first,
@@ -70,9 +72,9 @@ impl<'a> Progress<'a> {
     }
 
     /// Tells `keeper` now and then what is left of the search.
-    pub(super) fn keep_by(&mut self, keeper: &'a mut dyn Keeper, fingerprint: u64) {
+    pub(super) fn keep_by(&mut self, keeper: &'a mut dyn Keeper, fingerprint: u64, is_part: bool) {
         self.keeper = Some(keeper);
-        self.fingerprint = fingerprint;
+        (self.fingerprint, self.is_part) = (fingerprint, is_part);
     }
 
     pub(super) fn has_keeper(&self) -> bool {
@@ -98,6 +100,7 @@ impl<'a> Progress<'a> {
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&Checkpoint {
                 fingerprint: self.fingerprint,
+                is_part: self.is_part,
                 gap: self.gap,
                 incumbent: self.incumbent,
                 start,

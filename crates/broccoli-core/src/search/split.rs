@@ -138,6 +138,7 @@ impl<'a> Search<'a> {
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
                 is_going_on: true,
+                is_part: true,
                 shared: None,
                 witness: None, // the evidence would be that of a part
                 ..self
@@ -151,6 +152,7 @@ impl<'a> Search<'a> {
                 let saved = saved.split(parts.get());
                 let subproblem = |saved| {
                     Subproblem(Checkpoint {
+                        is_part: true,
                         of_start: (0, 0),
                         counts: Default::default(),
                         saved,

@@ -179,7 +179,6 @@ pub(super) fn statistics(result: &ResultJson) -> String {
     let some = |number: u64| Some(number).filter(|number| *number > 0);
     count("queries", Some(result.queries));
     count("queries that any proof needs", result.necessary_queries);
-    count("more queries to choose one of the best trees", some(result.queries_canonical));
     count("more queries to run the tree again", some(result.queries_confirming));
     count("more queries to come back to earlier states", some(result.statistics.queries_replayed));
     count("traces run", Some(result.traces));
