@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use broccoli_core::search::Tuning;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +98,9 @@ pub struct Options {
     pub prices: Vec<f64>,
     /// The certificate.
     pub proof: Proof,
+    /// The constants of the search, if they are others.
+    #[serde(default)]
+    pub tuning: Option<Tuning>,
 }
 
 impl Options {
@@ -116,6 +120,7 @@ impl Options {
             answer: Answer::Best,
             prices: Vec::new(),
             proof: Proof::No,
+            tuning: None,
         }
     }
 
@@ -147,6 +152,7 @@ impl Options {
             },
             format!("prices {}", !self.prices.is_empty()),
             format!("proof {:?}", self.proof),
+            format!("tuning {}", self.tuning.is_some()),
         ]
     }
 }
@@ -201,8 +207,13 @@ pub fn options() -> impl Strategy<Value = Options> {
     let proof = prop_oneof![4 => Just(Proof::No), 1 => Just(Proof::Light), 1 => Just(Proof::Full)];
     let first = proptest::bool::weighted(0.15);
     let wanted = (gap, first, start, halt, answer, prices, proof);
-    (machine, wanted).prop_map(
-        |((engine, back, threads, cache, memory, rows), (gap, first, start, halt, answer, prices, proof))| {
+    let tuning = prop_oneof![2 => Just(None), 1 => tuning().prop_map(Some)];
+    (machine, wanted, tuning).prop_map(
+        |(
+            (engine, back, threads, cache, memory, rows),
+            (gap, first, start, halt, answer, prices, proof),
+            tuning,
+        )| {
             Options {
                 engine,
                 back,
@@ -217,7 +228,38 @@ pub fn options() -> impl Strategy<Value = Options> {
                 answer,
                 prices,
                 proof,
+                tuning,
             }
+        },
+    )
+}
+
+/// Constants that lead small problems through code which by default only large ones reach: chunks of many tasks, leaves
+/// that take too much memory, traces that are not remembered.
+fn tuning() -> impl Strategy<Value = Tuning> {
+    let rounds = (0..6u64, 101..300u64, 100..200u64, 1..20u64, 0..6u64, 1..5usize);
+    let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize);
+    let leaves = prop_oneof![4 => Just(256 << 20), 1 => Just(0usize), 1 => Just(300usize)];
+    let recall = prop_oneof![4 => Just(32 << 20), 1 => Just(0usize), 1 => Just(300usize)];
+    (rounds, chunks, leaves, recall).prop_map(
+        |(
+            (first_cut, cut_growth, near, scout_share, label_price, in_bands),
+            (chunk_share, least_chunk, least_task, most_tasks),
+            most_leaf_bytes,
+            most_recall_bytes,
+        )| Tuning {
+            first_cut,
+            cut_growth,
+            near,
+            scout_share,
+            label_price,
+            in_bands,
+            chunk_share,
+            least_chunk,
+            least_task,
+            most_tasks,
+            most_leaf_bytes,
+            most_recall_bytes,
         },
     )
 }

@@ -34,6 +34,9 @@ impl Posed<'_> {
         if let Some(bytes) = options.memory {
             search = search.memory_limit(bytes);
         }
+        if let Some(tuning) = options.tuning {
+            search = search.tuning(tuning);
+        }
         if let Some(tree) = start {
             search = search.start(tree.clone()).map_err(|error| error.to_string())?;
         }

@@ -150,6 +150,16 @@ fn plant(file: &Path, contents: Vec<u8>, bugs: &BTreeMap<String, Bug>) -> Result
     Ok(switched(&text, &changes).with_context(place)?.into_bytes())
 }
 
+/// The manifest of the workspace with a version that no other has.
+fn with_own_version(manifest: Vec<u8>) -> Result<Vec<u8>> {
+    let text = String::from_utf8(manifest).context("reading Cargo.toml")?;
+    let (before, package) = text.split_once("[workspace.package]").context("no [workspace.package]")?;
+    let (start, rest) = package.split_once("version = \"").context("no version")?;
+    let (version, rest) = rest.split_once('"').context("no version")?;
+    let (minor, _) = version.rsplit_once('.').context("a version of three numbers")?;
+    Ok(format!("{before}[workspace.package]{start}version = \"{minor}.999\"{rest}").into_bytes())
+}
+
 /// The file at the root of the crate that a source file belongs to.
 fn crate_root(files: &BTreeSet<PathBuf>, file: &Path) -> Result<PathBuf> {
     let sources = file.ancestors().find(|folder| folder.ends_with("src"));
@@ -220,6 +230,9 @@ impl Copy {
         }
         mirror(&workspace.root, &copy.work, &files, |file, contents| {
             let mut contents = plant(file, contents, bugs)?;
+            if file == Path::new("Cargo.toml") {
+                contents = with_own_version(contents)?;
+            }
             if roots.contains(file) {
                 contents.extend(chooser(VARIABLE).into_bytes());
             }
@@ -228,7 +241,8 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Builds the tests of these bugs. The target folder is the usual one, so that the packages of others are there.
+    /// Builds the tests of these bugs. The target folder is the usual one, so that the packages of others are there; ours
+    /// have a version of their own, or Cargo would take them for those without bugs.
     fn build(&self, workspace: &Workspace, chosen: &[Planted<'_>]) -> Result<Vec<Binary>> {
         let mut arguments = BTreeSet::new();
         for (.., bug) in chosen {
@@ -344,6 +358,15 @@ mod tests {
             "planting in src/a.rs: some-bug: \"b\" must occur exactly once, and occurs 0 times"
         );
         assert_eq!(plant(Path::new("src/z.rs"), b"z".to_vec(), &bugs).unwrap(), b"z");
+    }
+
+    #[test]
+    fn the_copy_has_a_version_of_its_own() {
+        let manifest = "[workspace]\n[workspace.package]\nversion = \"1.2.3\"\n[a]\nversion = \"4\"\n";
+        let changed = with_own_version(manifest.into()).unwrap();
+        let expected = "[workspace]\n[workspace.package]\nversion = \"1.2.999\"\n[a]\nversion = \"4\"\n";
+        assert_eq!(String::from_utf8(changed).unwrap(), expected);
+        assert!(with_own_version(b"[workspace]".to_vec()).is_err());
     }
 
     #[test]

@@ -104,7 +104,9 @@ pub(super) struct Lane<'p, S: Store> {
     /// The leaves for the next round that were there when the lane was suspended.
     next: Option<Frontier>,
     interrupted: Option<Interruption>,
-    /// Whether what the system answers is written down, and room for its state.
+    /// Whether what the system answers is written down, of all tasks that prove something, and of the present one; and
+    /// room for its state.
+    is_recorded_in_full: bool,
     wants_replies: bool,
     state: Vec<u8>,
     /// After how many steps some of what the system answers is taken down.
@@ -131,6 +133,7 @@ impl<'p, S: Store> Lane<'p, S> {
             found: None,
             next: None,
             interrupted: None,
+            is_recorded_in_full: setting.witness.as_ref().is_some_and(|witness| witness.wants_replies()),
             wants_replies: false,
             state: Vec::new(),
             sample_at: if setting.sample.is_some() { 0 } else { u64::MAX },
@@ -173,15 +176,11 @@ impl<'p, S: Store> Lane<'p, S> {
         self.budget_ends = self.work_before.saturating_add(*budget);
         self.goal = *goal;
         (self.is_told, self.found, self.next, self.interrupted) = (false, None, None, None);
-        let most_bytes = if self.wants_all_replies() { 0 } else { task.recall_bytes };
+        // What the system answers is written down only if each trace is run.
+        let most_bytes = if self.is_recorded_in_full { 0 } else { task.recall_bytes };
         self.walk.begin_recall(Arc::clone(&task.trie), task.added.clone(), most_bytes);
         self.walk.begin(*job, Arc::clone(&frontier.leaves), agenda.clone(), *incumbent);
         self.wants_replies = self.walk.recorder().is_some_and(|recorder| recorder.wants_replies());
-    }
-
-    /// Whether what the system answers is to be written down: then each trace is run.
-    fn wants_all_replies(&mut self) -> bool {
-        self.walk.recorder().is_some_and(|recorder| recorder.wants_replies())
     }
 
     /// Goes on for so many steps, or until there is something to say, or the budget is spent.

@@ -124,7 +124,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             transitions: std::mem::take(&mut saved.transitions),
             sample,
         };
-        rounds.take_start();
+        if saved.chunk.iter().all(|pending| pending.found.is_none()) {
+            rounds.take_start();
+        }
         for pending in &saved.chunk {
             let like = rounds.task(Piece::all(root(problem)), pending.is_scout, 1);
             rounds.chunk.extend(Pending::checked(pending, problem, like));
