@@ -413,8 +413,14 @@ impl<'t> Truth<'t> {
 
 /// Whether nothing is asked for that leads the search another way: then it finds the same tree.
 fn is_unsteered(options: &Options) -> bool {
-    // With what the system answered, each trace is run anew, and that takes other steps.
-    options.start.is_none() && options.memory.is_none() && options.gap == 0 && options.proof != Proof::Full
+    // With what the system answered, each trace is run anew, and that takes other steps. And where memory is short it
+    // matters how much of it a saved state takes.
+    let is_short = |tuning: Tuning| tuning.most_leaf_bytes.min(tuning.most_recall_bytes) < 1 << 20;
+    options.start.is_none()
+        && options.memory.is_none()
+        && !options.tuning.is_some_and(is_short)
+        && options.gap == 0
+        && options.proof != Proof::Full
 }
 
 /// All queries of a search but those that confirm its answer.

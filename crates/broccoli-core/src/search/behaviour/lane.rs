@@ -273,9 +273,8 @@ impl<'p, S: Store> Lane<'p, S> {
 
     #[cold]
     fn keep_place(&mut self) -> Result<(), RunError> {
-        self.driver.keep_place(self.walk.recall_mut().places())?;
-        self.walk.recall_mut().look_at_memory();
-        Ok(())
+        let driver = &mut self.driver;
+        self.walk.recall_mut().keep_place(|places| driver.keep_place(places))
     }
 
     /// The error of the step it waited for.

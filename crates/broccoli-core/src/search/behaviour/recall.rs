@@ -70,12 +70,9 @@ impl Trie {
         }
     }
 
-    /// What it takes in memory.
-    pub(super) fn bytes(&self) -> usize {
-        self.records.len() * size_of::<Record>()
-            + 2 * self.cells.len()
-            + size_of::<Node>() * self.next.len()
-            + self.places.bytes()
+    /// What it takes in memory, without its places.
+    fn bytes(&self) -> usize {
+        self.records.len() * size_of::<Record>() + 2 * self.cells.len() + size_of::<Node>() * self.next.len()
     }
 
     fn len(&self) -> Node {
@@ -224,17 +221,20 @@ impl Recall {
         std::mem::take(&mut self.wants_place)
     }
 
-    /// The places of the nodes that were added, the last of which is still to be kept.
-    pub(super) fn places(&mut self) -> &mut Places {
-        &mut self.added.own.places
-    }
-
-    /// The place of the last node has been kept.
-    pub(super) fn look_at_memory(&mut self) {
+    /// Keeps the place of the last node that was added. If places take too much memory it is not saved, and the way
+    /// there is to act as the labels say: what is remembered does not depend on how large the states of a system are.
+    pub(super) fn keep_place<E>(&mut self, save: impl FnOnce(&mut Places) -> Result<(), E>) -> Result<(), E> {
+        let places = &mut self.added.own.places;
+        if self.trie.places.bytes() + places.bytes() > self.most_bytes {
+            places.push_unsaved();
+        } else {
+            save(places)?;
+        }
         if self.trie.bytes() + self.added.own.bytes() > self.most_bytes {
             self.is_full = true;
             self.stop();
         }
+        Ok(())
     }
 
     /// Where a node lies, and its number there.
