@@ -1,8 +1,7 @@
-//! Every test in one program, but for that of memory, which measures its own: to compile the random problems and to
+//! Every test in one program, but for those that measure their own memory: to compile the random problems and to
 //! link 17 times over takes minutes.
 
 mod batches;
-mod certificate_limits;
 mod certificates;
 mod choices;
 mod extreme_observations;

@@ -65,12 +65,7 @@ impl<'p, S: Store> Batch<'p, S> {
     }
 
     /// Does tasks until there are no more.
-    pub(super) fn work(
-        &mut self,
-        thread: usize,
-        board: &Board,
-        look: &mut dyn FnMut() -> Result<(), RunError>,
-    ) {
+    pub(super) fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut()) {
         loop {
             self.rows.clear();
             for index in 0..self.most {
@@ -82,7 +77,7 @@ impl<'p, S: Store> Batch<'p, S> {
             if is_last || self.batches.is_multiple_of(LOOK_EVERY) {
                 let counts = self.seats.iter().map(|seat| seat.lane.counts());
                 board.note(thread, counts.fold(Counts::default(), |sum, counts| sum + counts));
-                let _ = look();
+                look();
             }
             if is_last {
                 return;

@@ -42,13 +42,8 @@ pub(in crate::search) fn for_each_equal(
     let observer = later.as_mut().map(|later| later as _);
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
     let cache = after.cache.clone();
-    let setting = Setting {
-        problem,
-        gate: progress.gate(),
-        witness: None,
-        sample: None,
-        is_quick: factory.is_quick(),
-    };
+    let setting =
+        Setting { problem, gate: progress.gate(), witness: None, sample: None, is_quick: factory.is_quick() };
     let makings = Makings { setting, factory, cache };
     let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
     let flow = walk(&makings, (value, size), recall_bytes, &mut progress, visit);

@@ -146,7 +146,7 @@ impl<'p, S: Store> Lane<'p, S> {
         &mut self,
         task: &Task,
         is_paused: &AtomicBool,
-        look: &mut dyn FnMut(&Self) -> Result<(), RunError>,
+        look: &mut dyn FnMut(&Self),
     ) -> Result<Done, RunError> {
         self.begin(task);
         if is_paused.load(Relaxed) {
@@ -161,7 +161,7 @@ impl<'p, S: Store> Lane<'p, S> {
                     if is_paused.load(Relaxed) {
                         self.interrupt(Interruption::Paused)?;
                     }
-                    look(self)?;
+                    look(self);
                 }
             }
         }

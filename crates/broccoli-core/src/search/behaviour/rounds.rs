@@ -12,7 +12,7 @@ use super::Options;
 use super::bounds::Store;
 use super::chunk::{Left, Pending, Piece};
 use super::frontier::Frontier;
-use super::lane::{Counts, Setting};
+use super::lane::Setting;
 use super::realise::{Labelled, first_tree};
 use super::recall::Trie;
 use super::sample;
@@ -27,6 +27,9 @@ use super::version_space::Cost;
 use crate::problem::{Objective, Problem, RunError, StopReason, SystemFactory};
 use crate::search::progress::Progress;
 use crate::tree::Tree;
+
+/// The limit on queries is near if there are fewer left than so many times the steps of a chunk.
+const NEAR_LIMIT: u64 = 8;
 
 /// A search.
 pub(super) struct Rounds<'s, 'e, 'p, 'o, S: Store> {
@@ -102,7 +105,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let lefts = saved.checked(problem);
         let anew = || (Left::new(Piece::all(root(problem)), None), None);
         let (left, scout) = lefts.unwrap_or_else(anew);
-        let trie = if saved.trie.is_of(problem) { std::mem::take(&mut saved.trie) } else { Trie::new(problem) };
+        let trie =
+            if saved.trie.is_of(problem) { std::mem::take(&mut saved.trie) } else { Trie::new(problem) };
         let mut rounds = Rounds {
             problem,
             options,
@@ -194,7 +198,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     fn tell_stage(&mut self) {
         match self.stage {
             Stage::Reach { cut } => self.progress.horizon(cut.min(self.problem.objective().horizon())),
-            Stage::Survive { nodes, .. } => self.progress.size(u64::from(nodes.min(most_nodes(self.problem)))),
+            Stage::Survive { nodes, .. } => {
+                self.progress.size(u64::from(nodes.min(most_nodes(self.problem))))
+            }
         }
     }
 
@@ -255,9 +261,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         while self.chunk.iter().any(|pending| !pending.is_done) {
             let tasks = self.open_tasks();
             let Rounds { team, progress, board, .. } = self;
+            let mut is_checkpoint_due = false;
             let done = team.run(tasks, &mut || {
-                look(progress, board);
-                Ok(())
+                progress.walked(board.counts());
+                if !is_checkpoint_due && progress.is_checkpoint_due() {
+                    is_checkpoint_due = true;
+                    board.pause();
+                }
             });
             self.report();
             let done = match done {
@@ -271,23 +281,26 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                 self.keep();
                 return Err(error);
             }
-            if self.progress.is_checkpoint_due() {
+            if is_checkpoint_due {
                 self.keep();
             }
         }
         Ok(())
     }
 
-    /// The tasks that are still to be done. What is left of the queries is shared out among them.
+    /// The tasks that are still to be done. If queries are limited each may make an equal part of them; and when the
+    /// limit is near, only the first is done.
     fn open_tasks(&self) -> Vec<Task> {
         let open = self.chunk.iter().filter(|pending| !pending.is_done);
         let mut tasks: Vec<Task> = open.map(|pending| pending.task.clone()).collect();
-        if let Some(left) = self.progress.gate().left() {
-            let count = tasks.len() as u64;
-            for (number, task) in (0..).zip(&mut tasks) {
-                task.quota = left / count + u64::from(number < left % count);
-            }
+        let Some(left) = self.progress.gate().left() else { return tasks };
+        // To come back to a state may take queries, too.
+        let steps: u64 = tasks.iter().map(|task| task.budget).sum();
+        if left / NEAR_LIMIT < steps {
+            tasks.truncate(1);
         }
+        let count = tasks.len() as u64;
+        tasks.iter_mut().for_each(|task| task.quota = left / count);
         tasks
     }
 
@@ -475,15 +488,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     }
 }
 
-/// Looks after everything else while tasks are run.
-fn look(progress: &mut Progress<'_>, board: &Board) {
-    let counts: Counts = board.counts();
-    progress.walked(counts);
-    if progress.is_checkpoint_due() {
-        board.pause();
-    }
-}
-
 /// Everything is left to do.
 pub(super) fn root(problem: &Problem) -> Frontier {
     Frontier::root(problem.dimensions().len(), problem.objective())
@@ -496,8 +500,7 @@ pub(super) fn scout_of(
     nodes: Cost,
     has_best: bool,
 ) -> Option<(Scout, Left)> {
-    let is_wanted =
-        matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
+    let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
     is_wanted.then(|| (Scout::new(nodes, tuning, has_best), Left::new(Piece::all(root(problem)), None)))
 }
 

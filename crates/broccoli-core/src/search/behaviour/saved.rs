@@ -62,9 +62,8 @@ impl Saved {
 
     /// The search for any behaviour of this value and size, if there is one at all. No behaviour is better.
     pub(in crate::search) fn for_equal(problem: &Problem, value: u64, size: u64) -> Self {
-        let score = |size: u64| {
-            Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX))
-        };
+        let score =
+            |size: u64| Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX));
         let larger = Found { score: score(size.saturating_add(1)), labels: None, own_steps: 0 };
         Saved { goal: Some(score(size)), best: Some(larger), ..Saved::root(problem, Tuning::default()) }
     }

@@ -151,7 +151,7 @@ enum Worker<'p, S: Store> {
 
 impl<S: Store> Worker<'_, S> {
     /// Does tasks until there are no more.
-    fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut() -> Result<(), RunError>) {
+    fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut()) {
         let lane = match self {
             Worker::Batch(batch) => return batch.work(thread, board, look),
             Worker::Alone(lane) => lane,
@@ -159,14 +159,14 @@ impl<S: Store> Worker<'_, S> {
         while let Some((number, tasks)) = board.take() {
             let mut attend = |lane: &Lane<'_, S>| {
                 board.note(thread, lane.counts());
-                look()
+                look();
             };
             // A system that panics must not take the others with it.
-            let perform =
-                AssertUnwindSafe(|| lane.perform(&tasks[number], &board.is_paused, &mut attend));
+            let perform = AssertUnwindSafe(|| lane.perform(&tasks[number], &board.is_paused, &mut attend));
             let done = catch_unwind(perform).unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
             board.note(thread, lane.counts());
             board.hand_in(number, done);
+            look();
         }
     }
 
@@ -203,7 +203,7 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
     pub(super) fn run(
         &mut self,
         tasks: Vec<Task>,
-        look: &mut dyn FnMut() -> Result<(), RunError>,
+        look: &mut dyn FnMut(),
     ) -> Result<Vec<Result<Done, RunError>>, RunError> {
         let board = self.board;
         let count = tasks.len();
@@ -219,23 +219,13 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
             self.start_threads();
             board.changed.notify_all();
         }
-        let mut looked = Ok(());
-        let mut attend = || {
-            if looked.is_ok() {
-                looked = look();
-            }
-            if looked.is_err() {
-                board.pause();
-            }
-            Ok(())
-        };
-        self.worker.work(0, board, &mut attend);
+        self.worker.work(0, board, look);
         let mut state = board.state();
         while state.left > 0 {
             state = board.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             if state.left > 0 {
                 drop(state);
-                let _ = attend();
+                look();
                 state = board.state();
             }
         }
@@ -243,7 +233,6 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         let done = std::mem::take(&mut state.done);
         let error = state.error.take();
         drop(state);
-        looked?;
         error.map_or(Ok(()), Err)?;
         Ok(done.into_iter().flatten().collect())
     }
@@ -282,7 +271,7 @@ impl<S: Store> Drop for Team<'_, '_, '_, S> {
 /// Does tasks of all chunks until the search is over.
 fn serve<S: Store>(worker: &mut Worker<'_, S>, thread: usize, board: &Board) {
     loop {
-        worker.work(thread, board, &mut || Ok(()));
+        worker.work(thread, board, &mut || ());
         let mut state = board.state();
         worker.move_transitions(&mut state.transitions);
         while state.next >= state.tasks.len() {

@@ -198,13 +198,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Begins to go on from some leaves of the last round, in the order of the agenda.
-    pub(super) fn begin(
-        &mut self,
-        job: Job,
-        leaves: Arc<Leaves>,
-        agenda: Agenda,
-        incumbent: Option<Score>,
-    ) {
+    pub(super) fn begin(&mut self, job: Job, leaves: Arc<Leaves>, agenda: Agenda, incumbent: Option<Score>) {
         if !job.is_counted && self.recorder.is_some() {
             self.resting_recorder = self.recorder.take();
         } else if job.is_counted && self.resting_recorder.is_some() {
