@@ -189,10 +189,7 @@ impl<S: Store> Walk<S> {
         let mut path = std::mem::take(&mut self.path);
         let ask = loop {
             let next = if self.is_suspended { None } else { self.agenda.next() };
-            let Some(index) = next else {
-                self.unlabel(0);
-                break Some(Ask::Done);
-            };
+            let Some(index) = next else { break Some(Ask::Done) };
             let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {

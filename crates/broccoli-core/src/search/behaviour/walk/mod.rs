@@ -207,14 +207,17 @@ impl<S: Store> Walk<S> {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin();
         }
-        self.unlabel(0);
+        // Neighbours have labels in common, which need not be set up again. A recorder has to be told of them all.
+        let is_going_on =
+            Arc::ptr_eq(&leaves, &self.old_leaves) && job == self.job && self.recorder.is_none();
+        if !is_going_on {
+            self.unlabel(0);
+            self.path.clear();
+            self.follows.clear();
+        }
         self.frames.clear();
         self.marks = 0;
         self.leaves.clear();
-        self.path.clear();
-        if !Arc::ptr_eq(&leaves, &self.old_leaves) || job != self.job {
-            self.follows.clear();
-        }
         self.job = job;
         self.allowance = Allowance::all(job.nodes);
         if let Some(incumbent) = incumbent {
