@@ -430,7 +430,7 @@ def synthesize(
     - `time_limit` (seconds), `query_limit`, `gap` (0.05 is 5 %), `first` (the first tree that reaches the
       goal or survives the whole horizon): when to stop, with status `"stopped"` and the best so far. So does
       Ctrl-C.
-    - `start`: a tree to start from.
+    - `start`: a tree to start from. If it is optimal itself it is the answer.
     - `threads`: how many to use at most; the answer is the same for any number. Systems in Python take turns,
       unless they release the interpreter's lock.
     - `batch_size`: how many steps a system with `step_batch` makes at a time, at most.
@@ -440,7 +440,8 @@ def synthesize(
     - `pareto`: the best tree of every size up to the limit, in `outcome.front`.
     - `all_optimal`: how many optimal trees to list, in `outcome.optimal`.
     - `memory_limit` (bytes): for what the search keeps, the system not counted. When it is used up the search
-      goes on depth first, which takes none, but often more queries; the answer is the same.
+      goes on depth first, which takes none, but often more queries. Value and size stay the same; of several best trees
+      another one may be found.
     - `certificate`: a file to write a proof to, which `verify` checks; of what is there only a certificate is
       overwritten. Its `certificate_form` is `"light"` (what was decided; it is checked by running the system)
       or `"full"` (also what the system answered).

@@ -136,7 +136,8 @@ pub trait SystemFactory: Send + Sync {
     fn make(&self) -> Result<Box<dyn System>, SystemError>;
 
     /// Whether a step takes so little time that a few hundred make no difference to anybody who waits. Then a
-    /// search reports, and looks whether a checkpoint is due, less often.
+    /// search reports, and looks whether a checkpoint is due, less often, and shares its work out in larger tasks
+    /// ([`Tuning::of`](crate::search::Tuning::of)).
     fn is_quick(&self) -> bool {
         false
     }

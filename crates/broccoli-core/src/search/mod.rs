@@ -150,7 +150,8 @@ impl<'a> Search<'a> {
     }
 
     /// Uses up to this many threads, each with a system of its own ([`Engine::Behaviour`]; the others use
-    /// one). The answer is the same for any number. A search that makes few queries starts none.
+    /// one). The answer, and the number of queries, are the same for any number. A search that makes few queries starts
+    /// no other thread.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
         self
@@ -175,7 +176,8 @@ impl<'a> Search<'a> {
     /// Takes about this much memory at most for what grows with the search: the cache and the behaviours that
     /// were set aside ([`Engine::Behaviour`]; the others keep next to nothing). When it is used up the cache
     /// is shrunk, and when that does not suffice the search goes on depth first, which takes none, but often
-    /// more queries. The answer is the same.
+    /// more queries. Value and size are the same; of several trees that are equally good and equally small it may
+    /// change which one is found.
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
@@ -245,7 +247,7 @@ impl<'a> Search<'a> {
     }
 
     /// Starts with a tree of the user's: it is run first, and trees that are not better are of no
-    /// interest. The answer of a search that comes to its end does not depend on it.
+    /// interest. Value and size of the answer do not depend on it; if the tree is optimal itself, it is the answer.
     ///
     /// # Errors
     /// When the tree is not one of those that are searched: it is too large, or has other thresholds.

@@ -298,8 +298,8 @@ impl<'a> Progress<'a> {
         self.keep(tree, value);
     }
 
-    /// Tells the observer of a better tree, which is only made if it is looked at. The canonical pass, or
-    /// an engine that comes across the tree started from, only replaces one tree by another as good.
+    /// Tells the observer of a better tree, which is only made if it is looked at. An engine that
+    /// comes across the tree started from only replaces one tree by another as good.
     pub(super) fn tell_improved(&mut self, value: u64, size: u64, tree: &dyn Fn() -> Tree) {
         if self.incumbent == Some((value, size)) {
             return;
