@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use broccoli_core::problem::{ComeBack, Objective};
-use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, explain};
+use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, Tuning, explain};
 use broccoli_core::tree::Tree;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
@@ -168,6 +168,32 @@ fn shares_of_the_walk() {
         Ok(())
     };
     on_all(0.01, check);
+}
+
+/// Tasks of one chunk do not know of each other: under an incumbent that is good enough for one of them, another may
+/// have passed over smaller trees as good as what is found in the end.
+#[test]
+fn gaps_with_many_tasks() {
+    on_all(0.05, |table| {
+        let optimum = oracle::best(table);
+        for (most_tasks, least_chunk) in [(2, 6), (4, 9), (8, 24)] {
+            let tuning = Tuning {
+                chunk_share: 1,
+                lone_share: 1,
+                least_chunk,
+                least_task: 1,
+                most_tasks,
+                ..Tuning::default()
+            };
+            for gap in [0.1, 0.2, 0.34, 0.5] {
+                let way = (Engine::Behaviour, None);
+                let outcome =
+                    search(table, way, ComeBack::Clone, |search| search.gap(gap).tuning(tuning))?;
+                check_true(table, &outcome, optimum).map_err(|e| format!("{tuning:?}, {gap}: {e}"))?;
+            }
+        }
+        Ok(())
+    });
 }
 
 #[test]

@@ -214,6 +214,7 @@ impl<S: Store> Walk<S> {
             self.unlabel(0);
             self.path.clear();
             self.follows.clear();
+            self.space.limit(job.nodes.min(job.round.nodes));
         }
         self.frames.clear();
         self.marks = 0;
@@ -226,7 +227,6 @@ impl<S: Store> Walk<S> {
         self.is_suspended = false;
         self.old_leaves = leaves;
         self.agenda = agenda;
-        self.space.limit(job.nodes.min(job.round.nodes));
         self.resume();
     }
 
