@@ -174,7 +174,7 @@ fn shares_of_the_walk() {
 /// have passed over smaller trees as good as what is found in the end.
 #[test]
 fn gaps_with_many_tasks() {
-    on_all(0.05, |table| {
+    on_all(0.01, |table| {
         let optimum = oracle::best(table);
         for (most_tasks, least_chunk) in [(2, 6), (4, 9), (8, 24)] {
             let tuning = Tuning {
@@ -189,8 +189,7 @@ fn gaps_with_many_tasks() {
             };
             for gap in [0.1, 0.2, 0.34, 0.5] {
                 let way = (Engine::Behaviour, None);
-                let outcome =
-                    search(table, way, ComeBack::Clone, |search| search.gap(gap).tuning(tuning))?;
+                let outcome = search(table, way, ComeBack::Clone, |search| search.gap(gap).tuning(tuning))?;
                 check_true(table, &outcome, optimum).map_err(|e| format!("{tuning:?}, {gap}: {e}"))?;
             }
         }

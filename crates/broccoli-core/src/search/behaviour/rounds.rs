@@ -18,7 +18,7 @@ use super::recall::Trie;
 use super::sample;
 use super::saved::Saved;
 use super::schedule::{Scout, Stage, most_nodes};
-use super::score::Score;
+use super::score::{Score, passed_over};
 use super::task::{Found, Interruption, Task};
 use super::team::{Board, Makings, Team};
 use super::transitions::Transitions;
@@ -391,10 +391,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         }
         let objective = self.problem.objective();
         let value = found.score.value(objective);
-        // Others may have been at work under the one before, and have passed over what it was good enough for.
-        let enough = self.progress.enough(value);
-        let passed_over = (enough != value).then_some(enough).into_iter().chain(self.passed_over);
-        self.passed_over = passed_over.reduce(|a, b| if objective.is_better(a, b) { a } else { b });
+        self.passed_over = passed_over(objective, self.passed_over, value, self.progress.enough(value));
         self.best = Some(found);
     }
 

@@ -64,9 +64,27 @@ impl Allowance {
     }
 }
 
+/// The best value that was not looked for because of a gap, after one that is `enough` for this value, and one before.
+/// Tasks of the same chunk may have been at work under the incumbent before, and what is found by them may be no better:
+/// then there may be smaller trees that are as good.
+pub(super) fn passed_over(objective: Objective, before: Option<u64>, value: u64, enough: u64) -> Option<u64> {
+    let now = (enough != value).then_some(enough);
+    now.into_iter().chain(before).reduce(|a, b| if objective.is_better(a, b) { a } else { b })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_passed_over_stays_so() {
+        let reach = Objective::reach(100);
+        assert_eq!(passed_over(reach, None, 9, 9), None);
+        assert_eq!(passed_over(reach, None, 9, 7), Some(7));
+        assert_eq!(passed_over(reach, Some(7), 6, 6), Some(7));
+        assert_eq!(passed_over(reach, Some(7), 6, 5), Some(5));
+        assert_eq!(passed_over(Objective::survive(100), Some(20), 12, 15), Some(20));
+    }
 
     #[test]
     fn a_better_value_comes_first_and_then_a_smaller_size() {
