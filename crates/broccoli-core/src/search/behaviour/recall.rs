@@ -9,7 +9,7 @@
 //! The tasks of a chunk read one [`Trie`], which does not change meanwhile. What each of them adds is kept apart and
 //! comes to the trie when the chunk is folded.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -157,7 +157,7 @@ pub(super) struct Added {
     /// The number of its first node.
     first: Node,
     /// What comes after nodes of the trie.
-    links: HashMap<(Node, u32), Node>,
+    links: BTreeMap<(Node, u32), Node>,
 }
 
 /// Where the next node of the trace that is being run belongs.
@@ -202,7 +202,7 @@ impl Recall {
     pub(super) fn begin(&mut self, trie: Arc<Trie>, added: Option<Added>, most_bytes: usize) {
         self.stop();
         let first = trie.len();
-        self.added = added.unwrap_or_else(|| Added { own: trie.empty(), first, links: HashMap::new() });
+        self.added = added.unwrap_or_else(|| Added { own: trie.empty(), first, links: BTreeMap::new() });
         self.is_full = trie.bytes() + self.added.own.bytes() >= most_bytes;
         (self.trie, self.most_bytes) = (trie, most_bytes);
     }

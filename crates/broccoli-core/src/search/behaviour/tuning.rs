@@ -121,6 +121,6 @@ mod tests {
             "most_recall_bytes": 0,
         }))
         .expect("numbers");
-        assert_eq!(zero.bounded().chunk(5), (5, 5).min((5, 1)));
+        assert_eq!(zero.bounded().chunk(5), (5, 1));
     }
 }
