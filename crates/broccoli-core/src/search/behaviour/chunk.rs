@@ -48,9 +48,9 @@ pub(super) struct SavedLeft {
 }
 
 impl Left {
-    /// The beginning of a round.
-    pub(super) fn new(piece: Piece, next: Option<Frontier>) -> Self {
-        Left { todo: VecDeque::from([piece]), next: next.into_iter().collect(), leaves: 0, steps: 0 }
+    /// The beginning of a round: leaves in their order, and some that are left for the next one.
+    pub(super) fn new(todo: impl IntoIterator<Item = Piece>, next: Option<Frontier>) -> Self {
+        Left { todo: todo.into_iter().collect(), next: next.into_iter().collect(), leaves: 0, steps: 0 }
     }
 
     /// Whether nothing is left of the round.
@@ -69,9 +69,9 @@ impl Left {
         (todo, self.next.iter().map(Frontier::bytes).sum())
     }
 
-    /// The leaves for the next round.
-    pub(super) fn take_next(&mut self, dimensions: usize) -> Frontier {
-        Frontier::join(dimensions, std::mem::take(&mut self.next))
+    /// The leaves for the next round, in several parts.
+    pub(super) fn take_next(&mut self) -> Vec<Frontier> {
+        std::mem::take(&mut self.next)
     }
 
     /// Only the labels of leaves are known from now on, and not their places.
@@ -84,10 +84,9 @@ impl Left {
     }
 
     /// All that is left, of this round and for the next.
-    pub(super) fn take_all(&mut self, dimensions: usize) -> Frontier {
+    pub(super) fn take_all(&mut self) -> Vec<Frontier> {
         let todo = self.todo.drain(..).map(|piece| piece.frontier.part(piece.agenda.as_slice()));
-        let all: Vec<Frontier> = todo.chain(self.next.drain(..)).collect();
-        Frontier::join(dimensions, all)
+        todo.chain(self.next.drain(..)).collect()
     }
 
     /// Takes the leaves of up to so many tasks, each of which is to make about so many steps.
@@ -116,10 +115,12 @@ impl Left {
             self.leaves += leaves.saturating_sub(task.agenda.len() as u64);
             self.steps += work;
             todo.extend(rest.map(Piece::all));
+            // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
+            let next = Frontier::join(task.frontier.leaves.dimensions(), next);
+            self.next.extend((!next.is_empty()).then_some(next));
             if task.agenda.len() > 0 {
                 todo.push_back(Piece { frontier: task.frontier, agenda: task.agenda });
             }
-            self.next.extend(next);
         }
         todo.append(&mut self.todo);
         self.todo = todo;

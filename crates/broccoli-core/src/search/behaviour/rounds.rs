@@ -103,7 +103,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     ) -> Result<Self, RunError> {
         // What was read has been checked before.
         let lefts = saved.checked(problem);
-        let anew = || (Left::new(Piece::all(root(problem)), None), None);
+        let anew = || (Left::new([Piece::all(root(problem))], None), None);
         let (left, scout) = lefts.unwrap_or_else(anew);
         let trie =
             if saved.trie.is_of(problem) { std::mem::take(&mut saved.trie) } else { Trie::new(problem) };
@@ -173,12 +173,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// Begins the next round, if there is one; says whether.
     fn next_round(&mut self) -> bool {
-        let next = self.left.take_next(self.problem.dimensions().len());
+        let next = self.left.take_next();
         let best = self.best.as_ref().map(|best| best.score);
         if next.is_empty() || self.has_reached(self.goal) {
             return false;
         }
-        let Some(stage) = self.stage.after(self.problem, &self.tuning, best, next.bytes()) else {
+        let bytes = next.iter().map(Frontier::bytes).sum();
+        let Some(stage) = self.stage.after(self.problem, &self.tuning, best, bytes) else {
             return false;
         };
         if let (Stage::Reach { cut }, true) = (self.stage, self.problem.objective().is_plain()) {
@@ -188,10 +189,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         true
     }
 
-    fn begin_round(&mut self, stage: Stage, frontier: Frontier) {
+    fn begin_round(&mut self, stage: Stage, leaves: Vec<Frontier>) {
         self.stage = stage;
-        let (agenda, rest) = stage.begin(self.problem, &self.tuning, &frontier);
-        self.left = Left::new(Piece { frontier, agenda }, rest);
+        self.left = stage.begin(self.problem, &self.tuning, leaves);
         self.tell_stage();
     }
 
@@ -216,7 +216,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             && let Some((_, left)) = &mut self.scout
             && let Some(piece) = left.take_tasks(1, due).pop()
         {
-            chunk.push(Pending::new(self.task(piece, true, due), true));
+            // It is the longest, so it comes first: others can be done beside it.
+            chunk.insert(0, Pending::new(self.task(piece, true, due), true));
         }
         chunk
     }
@@ -373,13 +374,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if is_found {
             self.scout = None;
         } else if left.is_over() {
-            let next = left.take_next(self.problem.dimensions().len());
+            let next = left.take_next();
             if next.is_empty() || self.best.is_some() {
                 let nodes = scout.nodes + 1;
                 self.scout = scout_of(self.problem, &self.tuning, nodes, self.best.is_some());
             } else {
                 scout.cut = self.tuning.next_cut(scout.cut);
-                *left = Left::new(Piece::all(next), None);
+                *left = Left::new(next.into_iter().map(Piece::all), None);
             }
         }
     }
@@ -405,7 +406,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if is_over && cache > 0 {
             self.shrink_cache();
         } else if (is_over || next > self.tuning.most_leaf_bytes) && !self.stage.is_last() {
-            let all = self.left.take_all(self.problem.dimensions().len());
+            let all = self.left.take_all();
             if !all.is_empty() {
                 self.begin_round(Stage::last(self.problem), all);
             }
@@ -498,7 +499,7 @@ pub(super) fn scout_of(
     has_best: bool,
 ) -> Option<(Scout, Left)> {
     let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
-    is_wanted.then(|| (Scout::new(nodes, tuning, has_best), Left::new(Piece::all(root(problem)), None)))
+    is_wanted.then(|| (Scout::new(nodes, tuning, has_best), Left::new([Piece::all(root(problem))], None)))
 }
 
 /// How many queries any search must make from one initial state, if that is known.

@@ -41,7 +41,7 @@ pub(in crate::search) struct Saved {
 impl Saved {
     /// A search that is still to be begun.
     pub(in crate::search) fn root(problem: &Problem, tuning: Tuning) -> Self {
-        let left = Left::new(Piece::all(root(problem)), None).saved();
+        let left = Left::new([Piece::all(root(problem))], None).saved();
         Saved {
             tuning,
             stage: Stage::first(problem, &tuning),

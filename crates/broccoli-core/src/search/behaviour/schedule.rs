@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::chunk::{Left, Piece};
 use super::frontier::{Agenda, Frontier};
 use super::score::Score;
 use super::tuning::Tuning;
@@ -64,15 +65,19 @@ impl Stage {
         }
     }
 
-    /// The leaves to go on with, in their order, and those that are left for the next round.
-    pub(super) fn begin(
-        self,
-        problem: &Problem,
-        tuning: &Tuning,
-        frontier: &Frontier,
-    ) -> (Agenda, Option<Frontier>) {
+    /// The round with all these leaves, in the order in which they are to be gone on with; some may be left for the next
+    /// round.
+    pub(super) fn begin(self, problem: &Problem, tuning: &Tuning, leaves: Vec<Frontier>) -> Left {
+        if let Stage::Reach { .. } = self {
+            return Left::new(leaves.into_iter().map(Piece::all), None);
+        }
+        let frontier = Frontier::join(problem.dimensions().len(), leaves);
+        let (agenda, rest) = self.order(problem, tuning, &frontier);
+        Left::new([Piece { frontier, agenda }], rest)
+    }
+
+    fn order(self, problem: &Problem, tuning: &Tuning, frontier: &Frontier) -> (Agenda, Option<Frontier>) {
         match self {
-            Stage::Reach { .. } => (frontier.in_order(), None),
             Stage::Survive { nodes, only_first: false } if is_in_parts(problem) => {
                 let mut waiting = frontier.waiting_best_first();
                 let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
@@ -83,7 +88,7 @@ impl Stage {
                 let rest = (!rest.is_empty()).then(|| frontier.part(&rest));
                 (Agenda::new(waiting), rest)
             }
-            Stage::Survive { .. } => (frontier.promising_first(tuning), None),
+            _ => (frontier.promising_first(tuning), None),
         }
     }
 
