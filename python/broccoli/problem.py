@@ -440,8 +440,8 @@ def synthesize(
     - `pareto`: the best tree of every size up to the limit, in `outcome.front`.
     - `all_optimal`: how many optimal trees to list, in `outcome.optimal`.
     - `memory_limit` (bytes): for what the search keeps, the system not counted. When it is used up the search
-      goes on depth first, which takes none, but often more queries. Value and size stay the same; of several best trees
-      another one may be found.
+      goes on depth first, which takes none, but often more queries. Value and size stay the same; of several
+      best trees another one may be found.
     - `certificate`: a file to write a proof to, which `verify` checks; of what is there only a certificate is
       overwritten. Its `certificate_form` is `"light"` (what was decided; it is checked by running the system)
       or `"full"` (also what the system answered).

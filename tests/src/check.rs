@@ -318,13 +318,10 @@ impl<'t> Truth<'t> {
         is(is_explained, || format!("stopped: {outcome:?}"))
     }
 
-    /// Whether a search that comes to its end makes as many queries as one without options. Traces that are remembered
-    /// when a search is stopped within a chunk are not written down.
+    /// Whether a search that comes to its end makes as many queries as one without options. One that is stopped within a
+    /// chunk, at any query, may share out the rest of it otherwise.
     fn has_same_queries(&self, options: &Options) -> bool {
-        let is_whole = match options.halt {
-            Halt::Pieces(_) => self.table.initial.len() == 1,
-            _ => true,
-        };
+        let is_whole = !matches!(options.halt, Halt::Pieces(_));
         is_whole && options.cache.is_none() && options.prices.is_empty() && options.answer == Answer::Best
     }
 

@@ -198,6 +198,18 @@ impl Pending {
         Pending { task, is_scout, leaves, work: 0, found: None, next: Vec::new(), rest: None, is_done: false }
     }
 
+    /// Only the labels of its leaves are known from now on, and not their places.
+    pub(super) fn forget_places(&mut self) {
+        let forget = |frontier: &mut Frontier| {
+            *frontier = Frontier::from_leaves((*frontier.leaves).clone());
+        };
+        forget(&mut self.task.frontier);
+        self.rest.iter_mut().chain(&mut self.next).for_each(forget);
+        if let Some(added) = &mut self.task.added {
+            added.forget_places();
+        }
+    }
+
     /// Takes what came of the task. If it was interrupted the rest is still to be done.
     pub(super) fn take(&mut self, done: Done, dimensions: usize) {
         let task = &mut self.task;

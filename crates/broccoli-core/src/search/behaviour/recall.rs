@@ -160,6 +160,13 @@ pub(super) struct Added {
     links: BTreeMap<(Node, u32), Node>,
 }
 
+impl Added {
+    /// The places are not known any more.
+    pub(super) fn forget_places(&mut self) {
+        self.own.forget_places();
+    }
+}
+
 /// Where the next node of the trace that is being run belongs.
 #[derive(Clone, Copy, Debug)]
 enum Pen {

@@ -261,10 +261,17 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     fn run_chunk(&mut self) -> Result<(), RunError> {
         while self.chunk.iter().any(|pending| !pending.is_done) {
             let tasks = self.open_tasks();
-            let Rounds { team, progress, board, .. } = self;
+            let Rounds { team, progress, board, options, .. } = self;
             let mut is_checkpoint_due = false;
+            let is_cache_too_large = || {
+                let cache = options.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
+                options.memory.is_some_and(|most| cache > most)
+            };
             let done = team.run(tasks, &mut || {
                 progress.walked(board.counts());
+                if is_cache_too_large() {
+                    board.pause();
+                }
                 if !is_checkpoint_due && progress.is_checkpoint_due() {
                     is_checkpoint_due = true;
                     board.pause();
@@ -281,6 +288,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             if let Err(error) = self.take_done(done) {
                 self.keep();
                 return Err(error);
+            }
+            if is_cache_too_large() {
+                self.shrink_cache();
             }
             if is_checkpoint_due {
                 self.keep();
@@ -418,10 +428,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let Some(cache) = &self.options.cache else { return };
         cache.lock().shrink();
         self.left.forget_places();
+        self.chunk.iter_mut().for_each(Pending::forget_places);
         if let Some((_, left)) = &mut self.scout {
             left.forget_places();
         }
         Arc::make_mut(&mut self.trie).forget_places();
+        self.chunk.iter_mut().for_each(|pending| pending.task.trie = Arc::clone(&self.trie));
     }
 
     /// Writes down all that is left.
