@@ -12,11 +12,11 @@ from pathlib import Path
 from alternatives.measure import Measured, median
 
 NOTES = """\
-Broccoli's queries are those of its proof; every method has that many (1x), and then more. Values are steps: the
-median of the seeds, the best and the worst in parentheses; a dash means no tree that reaches the goal. *optimum*:
-how many seeds have the optimal value, and in parentheses how many a tree that is optimal in size, too. An asterisk:
-some runs were ended by time before they had made their queries. No method but Broccoli can say that its tree is the
-best, or how far from it.
+Broccoli's queries are those of its proof; every method has that many (1x), and then more.
+Values are steps: the median of the seeds, the best and the worst in parentheses; a dash means no tree that
+reaches the goal. *optimum*: how many seeds have the optimal value, and in parentheses how many a tree that
+is optimal in size, too. An asterisk: some runs were ended by time before they had made their queries. No
+method but Broccoli can say that its tree is the best, or how far from it.
 """
 
 DASH = "\N{EN DASH}"
