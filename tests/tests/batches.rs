@@ -192,9 +192,9 @@ impl BatchSystem for Faulty {
 #[test]
 fn one_row_fails() {
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
-    let whole = Search::new(&problem, &MOUNTAIN_CAR).run().expect("no fault");
     let made = Made::default();
     let cars = batched(|| MOUNTAIN_CAR.make(), 100, &made);
+    let whole = Search::new(&problem, &cars).run().expect("no fault");
     for (fault, expected) in [
         (Fault::Fails, "from initial state 0: out of petrol"),
         (Fault::Panics, "the system failed at a batch of "),
