@@ -238,13 +238,13 @@ pub fn options() -> impl Strategy<Value = Options> {
 /// that take too much memory, traces that are not remembered.
 fn tuning() -> impl Strategy<Value = Tuning> {
     let rounds = (0..6u64, 101..300u64, 100..200u64, 1..20u64, 0..6u64, 1..5usize);
-    let chunks = (1..20u64, 1..20u64, 1..30u64, 1..20u64, 1..8usize);
+    let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize);
     let leaves = prop_oneof![4 => Just(256 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     let recall = prop_oneof![4 => Just(32 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     (rounds, chunks, leaves, recall).prop_map(
         |(
             (first_cut, cut_growth, near, scout_share, label_price, in_bands),
-            (chunk_share, lone_share, least_chunk, least_task, most_tasks),
+            (chunk_share, least_chunk, least_task, most_tasks),
             most_leaf_bytes,
             most_recall_bytes,
         )| Tuning {
@@ -255,7 +255,6 @@ fn tuning() -> impl Strategy<Value = Tuning> {
             label_price,
             in_bands,
             chunk_share,
-            lone_share,
             least_chunk,
             least_task,
             most_tasks,

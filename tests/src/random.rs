@@ -49,12 +49,12 @@ fn limits() -> impl Strategy<Value = (u32, u64)> {
 
 /// Any state may follow any other: 1 to 4 dimensions of 0 to 4 thresholds, 2 to 4 actions, 1 to 14
 /// states, 1 to 5 initial states; values fall on thresholds half of the time.
-pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
+pub fn scattered(wanted: Wanted, most_trees: u64) -> BoxedStrategy<TableProblem> {
     let state = (any::<[u8; 4]>(), any::<[u8; 4]>(), 0..12u8);
     let dimensions = vec(prop_oneof![4 => 1..=4usize, 1 => Just(0usize)], 1..=4);
     let parts = (dimensions, vec(state, 1..=14), actions(), initial());
-    (parts, 1..=25u64, limits()).prop_map(
-        move |((dimensions, raw, actions, initial), horizon, (depth, nodes))| {
+    (parts, 1..=25u64, limits())
+        .prop_map(move |((dimensions, raw, actions, initial), horizon, (depth, nodes))| {
             let count = raw.len();
             let states = raw.iter().map(|(seen, next, verdict)| State {
                 observation: dimensions.iter().zip(seen).map(|(&k, &v)| value_of(v, k)).collect(),
@@ -78,17 +78,17 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Table
                 },
                 most_trees,
             )
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Larger tables, far beyond brute force: up to 3 dimensions of up to 8 thresholds, 2 or 3 actions, up to 200 states, of
 /// which few have a verdict; so that rounds have many leaves, and several trees are equally good.
-pub fn wide(wanted: Wanted) -> impl Strategy<Value = TableProblem> {
+pub fn wide(wanted: Wanted) -> BoxedStrategy<TableProblem> {
     let size = (vec(4..=8usize, 1..=3), 20..=200usize, 2..=3usize, any::<u64>());
     let tree = (2..=3u32, 2..=3u64);
-    (size, 1..=40u64, tree, vec(any::<u8>(), 1..=3)).prop_map(
-        move |((dimensions, count, actions, seed), horizon, (depth, nodes), initial)| {
+    (size, 1..=40u64, tree, vec(any::<u8>(), 1..=3))
+        .prop_map(move |((dimensions, count, actions, seed), horizon, (depth, nodes), initial)| {
             let mut draw = crate::numbers(seed);
             let mut below = |n: usize| (draw() % n as u64) as usize;
             let states = (0..count).map(|_| State {
@@ -110,8 +110,8 @@ pub fn wide(wanted: Wanted) -> impl Strategy<Value = TableProblem> {
                 depth,
                 nodes,
             }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// A value for a dimension with thresholds 1, …, k: on a threshold, between two, or outside.
@@ -121,11 +121,11 @@ fn value_of(raw: u8, k: usize) -> f64 {
 
 /// Positions on a line (or a plane) of cells that an action moves along, with a drift that depends on
 /// the position, perhaps a hidden phase that flips the drift, a goal cell, and ends that may be fatal.
-pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = TableProblem> {
+pub fn structured(wanted: Wanted, most_trees: u64) -> BoxedStrategy<TableProblem> {
     let line = (3..=8usize, vec(-2..=2i8, 4), vec(-1..=1i8, 1..=4), any::<u8>(), 0..4u8);
     let parts = (vec(line, 1..=2), actions(), any::<bool>(), initial());
-    (parts, 1..=30u64, limits()).prop_map(
-        move |((lines, actions, hidden, initial), horizon, (depth, nodes))| {
+    (parts, 1..=30u64, limits())
+        .prop_map(move |((lines, actions, hidden, initial), horizon, (depth, nodes))| {
             // On a plane the sides are short, or there would be too many predicates.
             let lengths: Vec<usize> =
                 lines.iter().map(|l| if lines.len() == 1 { l.0 } else { l.0.min(4) }).collect();
@@ -178,57 +178,61 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> impl Strategy<Value = Tabl
                 },
                 most_trees,
             )
-        },
-    )
+        })
+        .boxed()
 }
 
 /// The same problems with another objective: over the initial states in any way, and by rewards.
-pub fn any_objective(tables: impl Strategy<Value = TableProblem>) -> impl Strategy<Value = TableProblem> {
+pub fn any_objective(tables: BoxedStrategy<TableProblem>) -> BoxedStrategy<TableProblem> {
     let over = prop_oneof![1 => Just(0u8), 1 => Just(1), 1 => Just(2), 1 => Just(3), 3 => Just(4)];
     let bounds = (0..4u8, 0..4u8);
     let rewards = (any::<bool>(), vec(any::<u8>(), 1..=16));
     let raw = (over, any::<bool>(), 0..4u8, bounds, rewards, vec(0..5u8, 5), 1..=100u8);
-    (tables, raw).prop_map(|(mut table, (over, is_return, discount, bounds, rewards, weights, share))| {
-        let horizon = table.objective.horizon();
-        let over = match (over, table.objective) {
-            (0, _) => Over::Worst,
-            (1, _) => Over::Mean,
-            (2, _) => Over::Sum,
-            (4, Objective::Reach { .. }) if !is_return => Over::Share(f64::from(share) / 100.0),
-            _ => Over::Weighted,
-        };
-        table.weights = Vec::new();
-        if over == Over::Weighted {
-            table.weights = (0..table.initial.len()).map(|i| f64::from(weights[i % 5]) / 2.0).collect();
-            table.weights[0] += 0.1;
-        }
-        if !is_return {
-            table.objective = table.objective.across(over);
-            return table;
-        }
-        const REWARDS: [f64; 8] = [0.0, 1.0, -1.0, 0.1, -0.7, 3.0, 1.0, 0.0];
-        // With nothing but 0 and 1 many trees are equally good, and some are perfect.
-        let (is_binary, rewards) = rewards;
-        let choice = if is_binary { 2 } else { REWARDS.len() };
-        let mut drawn = rewards.iter().cycle();
-        for state in &mut table.states {
-            let reward = |_| REWARDS[usize::from(*drawn.next().unwrap_or(&0)) % choice];
-            state.rewards = (0..state.next.len()).map(reward).collect();
-        }
-        let all = || table.states.iter().flat_map(|state| state.rewards.iter().copied());
-        let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-        // Mostly as tight as can be, or loose, or not known.
-        let bound = |raw, tight: f64, loose| [Some(tight), Some(tight), Some(loose), None][usize::from(raw)];
-        table.objective = Objective::Return(Return {
-            horizon,
-            aim: if weights[0] % 2 == 0 { Aim::Maximise } else { Aim::Minimise },
-            discount: [1.0, 1.0, 0.9, 0.0][usize::from(discount)],
-            low: bound(bounds.0, least, least - 1.5),
-            high: bound(bounds.1, most, most + 1.5),
-            over,
-        });
-        table
-    })
+    (tables, raw)
+        .prop_map(|(mut table, (over, is_return, discount, bounds, rewards, weights, share))| {
+            let horizon = table.objective.horizon();
+            let over = match (over, table.objective) {
+                (0, _) => Over::Worst,
+                (1, _) => Over::Mean,
+                (2, _) => Over::Sum,
+                (4, Objective::Reach { .. }) if !is_return => Over::Share(f64::from(share) / 100.0),
+                _ => Over::Weighted,
+            };
+            table.weights = Vec::new();
+            if over == Over::Weighted {
+                table.weights = (0..table.initial.len()).map(|i| f64::from(weights[i % 5]) / 2.0).collect();
+                table.weights[0] += 0.1;
+            }
+            if !is_return {
+                table.objective = table.objective.across(over);
+                return table;
+            }
+            const REWARDS: [f64; 8] = [0.0, 1.0, -1.0, 0.1, -0.7, 3.0, 1.0, 0.0];
+            // With nothing but 0 and 1 many trees are equally good, and some are perfect.
+            let (is_binary, rewards) = rewards;
+            let choice = if is_binary { 2 } else { REWARDS.len() };
+            let mut drawn = rewards.iter().cycle();
+            for state in &mut table.states {
+                let reward = |_| REWARDS[usize::from(*drawn.next().unwrap_or(&0)) % choice];
+                state.rewards = (0..state.next.len()).map(reward).collect();
+            }
+            let all = || table.states.iter().flat_map(|state| state.rewards.iter().copied());
+            let (least, most) =
+                (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+            // Mostly as tight as can be, or loose, or not known.
+            let bound =
+                |raw, tight: f64, loose| [Some(tight), Some(tight), Some(loose), None][usize::from(raw)];
+            table.objective = Objective::Return(Return {
+                horizon,
+                aim: if weights[0] % 2 == 0 { Aim::Maximise } else { Aim::Minimise },
+                discount: [1.0, 1.0, 0.9, 0.0][usize::from(discount)],
+                low: bound(bounds.0, least, least - 1.5),
+                high: bound(bounds.1, most, most + 1.5),
+                over,
+            });
+            table
+        })
+        .boxed()
 }
 
 /// Reduces the raw limit on nodes to what the depth allows, and lowers it until brute force can

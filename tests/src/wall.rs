@@ -2,7 +2,7 @@
 
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{Engine, Outcome, Search, Status};
-use proptest::strategy::Strategy;
+use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
 use crate::oracle;
@@ -91,8 +91,17 @@ pub fn cases() -> f64 {
 /// With the smallest failing problem found.
 pub fn run<T: std::fmt::Debug + serde::Serialize>(
     share: f64,
-    strategy: impl Strategy<Value = T>,
+    strategy: BoxedStrategy<T>,
     check: impl Fn(&T) -> Result<(), String>,
+) {
+    // Compiled once for all checks of one kind of problem.
+    run_any(share, &strategy, &check);
+}
+
+fn run_any<T: std::fmt::Debug + serde::Serialize>(
+    share: f64,
+    strategy: &BoxedStrategy<T>,
+    check: &dyn Fn(&T) -> Result<(), String>,
 ) {
     let rng_seed = match std::env::var("BROCCOLI_SEED").ok().as_deref() {
         None => RngSeed::Fixed(0),
@@ -106,7 +115,7 @@ pub fn run<T: std::fmt::Debug + serde::Serialize>(
         source_file: Some(file!()),
         ..Config::default()
     };
-    let ran = TestRunner::new(config).run(&strategy, |table| {
+    let ran = TestRunner::new(config).run(strategy, |table| {
         check(&table).map_err(|wrong| {
             let json = serde_json::to_string(&table).unwrap_or_default();
             proptest::test_runner::TestCaseError::fail(format!("{wrong}\n{json}\n"))

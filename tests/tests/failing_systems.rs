@@ -391,6 +391,12 @@ fn one_worker_fails() {
         let resumed = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint).expect("its own").run();
         let resumed = resumed.expect("no fault");
         assert_eq!((resumed.status, &resumed.best), (whole.status, &whole.best), "{threads} threads");
+        // What the failed task had asked for is asked for again: either that is known, or nothing is said.
+        let necessary = resumed.statistics.necessary_queries;
+        assert!(
+            necessary.is_none() || necessary == whole.statistics.necessary_queries,
+            "{threads} threads: {necessary:?}"
+        );
     }
 }
 

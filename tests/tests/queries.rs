@@ -3,10 +3,12 @@
 //! cache, none of them twice.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use broccoli_core::problem::{ComeBack, InitialState, Objective, Reply, System, SystemError, SystemFactory};
-use broccoli_core::search::{Engine, Outcome, Statistics};
+use broccoli_core::search::{Engine, Outcome, Search, Statistics};
+use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::{State, TableProblem};
@@ -261,5 +263,18 @@ fn survive_leaves_nothing_out_in_the_wilderness() {
             let best = solve(&table, ComeBack::Clone, None).0.best;
             assert_eq!(best.map(|best| (best.value, best.tree.size())), oracle::best(&table), "{case}");
         }
+    }
+}
+
+/// The scout finds a tree long before the rounds come to the optimum, and the search that is stopped then has it.
+#[test]
+fn a_tree_is_found_early() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    for threads in [1, 3] {
+        let threads = NonZeroUsize::new(threads).expect("at least one");
+        let search = Search::new(&problem, &MOUNTAIN_CAR).threads(threads).query_limit(50_000);
+        let outcome = search.run().expect("it runs");
+        let best = outcome.best.expect("the scout has a tenth of the queries");
+        assert!(best.value <= 130 && outcome.bound <= Some(104), "{} steps, {:?}", best.value, outcome.bound);
     }
 }

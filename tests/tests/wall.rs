@@ -23,7 +23,7 @@ const FAMILIES: usize = 8;
 const SHARE: f64 = 1.0 / FAMILIES as f64;
 
 /// Runs one family of problems.
-fn family(tables: impl Strategy<Value = TableProblem>) {
+fn family(tables: BoxedStrategy<TableProblem>) {
     static MEETINGS: LazyLock<Meetings> = LazyLock::new(Meetings::default);
     static FINISHED: AtomicUsize = AtomicUsize::new(0);
     run(SHARE, in_some_ways(tables), |case| {

@@ -133,7 +133,7 @@ impl Environment {
     /// `pip install`, to be completed.
     pub(crate) fn pip(&self, workspace: &Workspace) -> Command {
         let mut pip = workspace.command(self.program("python"));
-        pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
+        pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--no-compile", "--quiet"]);
         pip
     }
 

@@ -46,7 +46,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_span)]
     time_limit: Option<Duration>,
 
-    /// Stop after N queries, with the best so far; with one thread the same N always gives the same result
+    /// Stop after N queries, with the best so far; the same N gives the same result, unless threads share a --cache
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(0..=u64::MAX))]
     query_limit: Option<u64>,
 

@@ -9,7 +9,7 @@ use crate::changes;
 use crate::workspace::Workspace;
 
 /// How many are run besides those in files that differ.
-const HANDFUL: usize = 8;
+const HANDFUL: usize = 5;
 
 /// The bugs that are run, and why.
 pub(super) struct Choice {

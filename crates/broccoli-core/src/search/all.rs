@@ -10,12 +10,11 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use super::behaviour;
 use super::prices::{After, asked, restricted, sets};
 use super::{Failure, Outcome, Search, Status};
-use crate::problem::{Gate, RunError};
+use crate::problem::RunError;
 use crate::tree::Tree;
 
 /// The optimal trees.
@@ -64,10 +63,9 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the system fails, or is not deterministic; the failure keeps the best tree found before.
     pub fn all_optimal(mut self, most: NonZeroUsize) -> Result<Optima, Box<Failure>> {
-        let gate = Arc::new(Gate::new(self.stop, self.query_limit));
-        let mut after =
-            After { gate, cache: self.new_cache(), memory: self.memory, observer: self.observer.take() };
-        let mut outcome = self.run_with(&mut after)?;
+        let mut after = self.after();
+        let (ended, outcome) = self.search(&mut after);
+        let mut outcome = self.conclude(ended, outcome, &mut after)?;
         let (mut others, mut is_complete) = (Vec::new(), false);
         let Some(best) = outcome.best.clone().filter(|_| outcome.status == Status::Optimal) else {
             return Ok(Optima { outcome, trees: others, is_complete });

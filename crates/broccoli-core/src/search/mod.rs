@@ -17,6 +17,7 @@ mod observer;
 mod outcome;
 mod prices;
 mod progress;
+mod sample;
 mod shape;
 mod split;
 mod start;
@@ -44,7 +45,7 @@ use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
 use behaviour::Saved;
 use prices::After;
-use progress::Progress;
+use progress::{Conclusion, Progress};
 
 /// Which algorithm searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,8 +227,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Makes at most this many queries, those that only come back to a state included. The same limit always
-    /// gives the same outcome.
+    /// Makes at most this many queries, those that only come back to a state included. The same limit
+    /// gives the same outcome, with any number of threads unless they share a [cache](Search::cache).
     pub fn query_limit(mut self, queries: u64) -> Self {
         self.query_limit = Some(queries);
         self
@@ -295,33 +296,93 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the system fails, or is not deterministic; the failure keeps the best tree found before.
     pub fn run(mut self) -> Result<Outcome, Box<Failure>> {
-        let gate = Arc::new(Gate::new(self.stop, self.query_limit));
-        let cache = self.shared.take().or_else(|| self.new_cache());
-        let observer = self.observer.take();
-        self.run_with(&mut After { gate, cache, memory: self.memory, observer })
+        let mut after = self.after();
+        let (ended, outcome) = self.search(&mut after);
+        self.conclude(ended, outcome, &mut after)
     }
 
-    fn run_with(&mut self, after: &mut After<'a>) -> Result<Outcome, Box<Failure>> {
+    /// What the passes after the search have in common with it.
+    fn after(&mut self) -> After<'a> {
+        let gate = Arc::new(Gate::new(self.stop, self.query_limit));
+        let cache = self.shared.take().or_else(|| self.new_cache());
+        After { gate, cache, memory: self.memory, observer: self.observer.take() }
+    }
+
+    /// Searches by the engine that was chosen.
+    fn search(&mut self, after: &mut After<'a>) -> (Result<(), RunError>, Outcome) {
+        let (problem, factory) = (self.problem, self.factory);
         let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
         let observer = after.observer.as_deref_mut().map(|observer| observer as _);
-        let gate = Arc::clone(&after.gate);
-        let mut progress = Progress::new(self.problem, observer, gate, gap, self.first);
+        let mut progress = Progress::new(problem, observer, Arc::clone(&after.gate), gap, self.first);
         if let Some(keeper) = self.keeper.take() {
-            progress.keep_by(keeper, checkpoint::fingerprint(self.problem), self.is_part);
+            progress.keep_by(keeper, checkpoint::fingerprint(problem), self.is_part);
         }
-        let mut ended = self.search(&mut progress, after.cache.clone());
+        let checkpoint = self.checkpoint.take();
+        let ended = match (self.prepare(&mut progress, checkpoint.as_ref()), self.engine) {
+            (Err(error), _) => Err(error),
+            (Ok(_), Engine::Exhaustive) => exhaustive::search(problem, factory, &mut progress),
+            (Ok(_), Engine::Backtracking { pruning }) => {
+                backtracking::search(problem, factory, pruning, &mut progress)
+            }
+            (Ok(ran_again), Engine::Behaviour) => {
+                let options =
+                    behaviour::Options { witness: self.witness.take(), ..self.options(after.cache.clone()) };
+                let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
+                let saved = checkpoint.map(|checkpoint| checkpoint.saved);
+                let ended = behaviour::search(problem, factory, &options, &mut progress, saved);
+                if let (Ok(()), Some(checkpoint)) = (&ended, unsure) {
+                    // It took no more query to come to the end, but nothing is proved before the system was asked again.
+                    progress.keep_again(&checkpoint);
+                }
+                ended.and(ran_again)
+            }
+        };
         let stopped = match ended {
             Err(RunError::Stopped(reason)) => Some(reason),
             _ => None,
         };
-        let (conclusion, statistics) = progress.finish(stopped);
-        let mut outcome = Outcome {
-            engine: self.engine,
-            status: conclusion.status,
-            best: conclusion.best,
-            bound: conclusion.bound,
-            statistics,
-        };
+        let (Conclusion { status, best, bound }, statistics) = progress.finish(stopped);
+        (ended, Outcome { engine: self.engine, status, best, bound, statistics })
+    }
+
+    /// Takes up a checkpoint, if there is one, and runs the tree to start from. Whether a sample of what the system
+    /// answered before was run again to its end: if not, it was stopped.
+    fn prepare(
+        &mut self,
+        progress: &mut Progress<'_>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Result<(), RunError>, RunError> {
+        let (problem, factory) = (self.problem, self.factory);
+        if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
+            return Err(RunError::Unsupported { engine: self.engine.name() });
+        }
+        let mut untried = self.start.take();
+        let mut ran_again = Ok(());
+        if let Some(checkpoint) = checkpoint {
+            progress.resume(checkpoint);
+            ran_again = match self.run_again(checkpoint, progress) {
+                Err(error) if !matches!(error, RunError::Stopped(_)) => return Err(error),
+                ran_again => ran_again,
+            };
+            untried = checkpoint.untried.clone();
+        }
+        if let Some(tree) = untried {
+            let started = progress.start(problem, factory, tree.clone());
+            if started.is_err() {
+                progress.keep_with(Saved::root(problem, self.chosen_tuning()), Some(tree));
+                started?;
+            }
+        }
+        Ok(ran_again)
+    }
+
+    /// Chooses among equal answers by their price, and runs the answer once more.
+    fn conclude(
+        &self,
+        mut ended: Result<(), RunError>,
+        mut outcome: Outcome,
+        after: &mut After<'a>,
+    ) -> Result<Outcome, Box<Failure>> {
         if ended.is_ok() && outcome.status == Status::Optimal && !self.is_part {
             ended = self.choose_by_price(after, &mut outcome);
         }
@@ -338,47 +399,6 @@ impl<'a> Search<'a> {
             }
         }
         Ok(outcome)
-    }
-
-    fn search(&mut self, progress: &mut Progress<'_>, cache: Option<Shared>) -> Result<(), RunError> {
-        let (problem, factory) = (self.problem, self.factory);
-        if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
-            return Err(RunError::Unsupported { engine: self.engine.name() });
-        }
-        let checkpoint = self.checkpoint.take();
-        let mut untried = self.start.take();
-        let mut ran_again = Ok(());
-        if let Some(checkpoint) = &checkpoint {
-            progress.resume(checkpoint);
-            ran_again = self.run_again(checkpoint, progress);
-            if !matches!(ran_again, Ok(()) | Err(RunError::Stopped(_))) {
-                return ran_again;
-            }
-            untried = checkpoint.untried.clone();
-        }
-        if let Some(tree) = untried {
-            let started = progress.start(problem, factory, tree.clone());
-            if started.is_err() {
-                progress.keep_with(Saved::root(problem, self.chosen_tuning()), Some(tree));
-                return started;
-            }
-        }
-        match self.engine {
-            Engine::Exhaustive => exhaustive::search(problem, factory, progress),
-            Engine::Behaviour => {
-                let witness = self.witness.take();
-                let options = behaviour::Options { witness, ..self.options(cache) };
-                let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
-                let saved = checkpoint.map(|checkpoint| checkpoint.saved);
-                behaviour::search(problem, factory, &options, progress, saved)?;
-                if let Some(checkpoint) = unsure {
-                    // It took no more query to come to the end, but nothing is proved before the system was asked again.
-                    progress.keep_again(&checkpoint);
-                }
-                ran_again
-            }
-            Engine::Backtracking { pruning } => backtracking::search(problem, factory, pruning, progress),
-        }
     }
 
     /// Sees whether the system is still the one that a checkpoint is about.

@@ -11,10 +11,8 @@ use super::bounds::Store;
 use super::lane::{Counts, Lane, Paused, Setting};
 use super::task::{Done, Interruption};
 use super::team::Board;
-use super::transitions::Transitions;
 use crate::problem::{
-    BatchError, Instance, Reply, RunError, SystemError, SystemFactory, Table, Verdict, append_words, started,
-    words,
+    BatchError, Instance, Reply, RunError, SystemError, Table, Verdict, append_words, started, words,
 };
 
 /// How many batches are made between two looks at everything else.
@@ -54,12 +52,8 @@ pub(super) struct Batch<'p, S: Store> {
 
 impl<'p, S: Store> Batch<'p, S> {
     /// Up to `most` lanes with nothing to do yet, on a system of their own.
-    pub(super) fn new(
-        setting: &Setting<'p>,
-        factory: &dyn SystemFactory,
-        most: usize,
-    ) -> Result<Self, RunError> {
-        let table = Table::new(started(|| factory.make_batch())?);
+    pub(super) fn new(setting: &Setting<'p>, most: usize) -> Result<Self, RunError> {
+        let table = Table::new(started(|| setting.factory.make_batch())?);
         let (seats, rows) = (Vec::new(), Rows::default());
         Ok(Batch { setting: setting.clone(), table, most, seats, rows, batches: 0 })
     }
@@ -133,8 +127,9 @@ impl<'p, S: Store> Batch<'p, S> {
 
     /// The task of a lane has ended.
     fn end(&mut self, index: usize, board: &Board, done: Result<Done, RunError>) {
-        if let Some(number) = self.seats[index].task.take() {
-            board.hand_in(number, done);
+        let seat = &mut self.seats[index];
+        if let Some(number) = seat.task.take() {
+            board.hand_in(number, done, &mut seat.lane);
         }
     }
 
@@ -191,11 +186,6 @@ impl<'p, S: Store> Batch<'p, S> {
                 self.end(seat, board, Err(error));
             }
         }
-    }
-
-    /// Adds the transitions counted so far to others, and counts anew.
-    pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
-        self.seats.iter_mut().for_each(|seat| seat.lane.move_transitions(all));
     }
 }
 

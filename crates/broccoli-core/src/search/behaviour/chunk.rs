@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::frontier::{Agenda, Frontier};
+use super::lane::MOST_PLAUSIBLE;
 use super::leaves::Leaves;
 use super::task::{Done, Found, Task};
 use crate::problem::Problem;
@@ -137,6 +138,9 @@ impl Left {
 
     /// What was written down, if it can be of this problem.
     pub(super) fn checked(saved: &SavedLeft, problem: &Problem) -> Option<Self> {
+        if ![saved.leaves, saved.steps].into_iter().all(is_plausible) {
+            return None;
+        }
         let checked = |leaves: &Leaves| Frontier::checked(leaves.clone(), problem);
         let todo = saved.todo.iter().map(|leaves| checked(leaves).map(Piece::all));
         Some(Left {
@@ -148,12 +152,18 @@ impl Left {
     }
 }
 
+/// Whether a number can be a count: it is not so large that more could not be added.
+pub(super) fn is_plausible(count: u64) -> bool {
+    count < MOST_PLAUSIBLE
+}
+
 /// A task of the present chunk, and what has come of it so far.
 pub(super) struct Pending {
     pub(super) task: Task,
     pub(super) is_scout: bool,
-    /// How many leaves it began with.
+    /// How many leaves it began with, and how many of these are left: the last ones of its agenda.
     leaves: u64,
+    own: usize,
     pub(super) work: u64,
     pub(super) found: Option<Found>,
     next: Vec<Frontier>,
@@ -168,6 +178,7 @@ pub(super) struct SavedPending {
     pub(super) is_scout: bool,
     pub(super) is_done: bool,
     leaves: u64,
+    own: usize,
     work: u64,
     budget: u64,
     pub(super) found: Option<Found>,
@@ -187,15 +198,27 @@ impl SavedPending {
     /// Whether it can be of this problem.
     pub(super) fn is_of(&self, problem: &Problem) -> bool {
         let mut parts = self.parts();
+        let counts = self.failures.iter().chain([&self.leaves, &self.work]);
         self.failures.len() == problem.initial_states().len()
+            && counts.copied().all(is_plausible)
             && parts.all(|(_, leaves)| leaves.are_of(problem))
     }
 }
 
 impl Pending {
     pub(super) fn new(task: Task, is_scout: bool) -> Self {
-        let leaves = task.agenda.len() as u64;
-        Pending { task, is_scout, leaves, work: 0, found: None, next: Vec::new(), rest: None, is_done: false }
+        let own = task.agenda.len();
+        Pending {
+            task,
+            is_scout,
+            leaves: own as u64,
+            own,
+            work: 0,
+            found: None,
+            next: Vec::new(),
+            rest: None,
+            is_done: false,
+        }
     }
 
     /// Only the labels of its leaves are known from now on, and not their places.
@@ -210,11 +233,12 @@ impl Pending {
         }
     }
 
-    /// Takes what came of the task. If it was interrupted the rest is still to be done.
+    /// Takes what came of the task. If it was interrupted the rest is still to be done. In the end it has left the same,
+    /// and in the same parts, as if it had not been: what it had begun, and the leaves that it had not.
     pub(super) fn take(&mut self, done: Done, dimensions: usize) {
         let task = &mut self.task;
         self.work += done.work;
-        task.budget = task.budget.saturating_sub(done.work).max(1);
+        task.budget = task.budget.saturating_sub(done.work);
         task.failures = done.failures.into();
         task.added = Some(done.added);
         if let Some(found) = done.found {
@@ -226,8 +250,12 @@ impl Pending {
         }
         self.is_done = done.interrupted.is_none() || done.rest.is_empty() && done.agenda.len() == 0;
         task.agenda = done.agenda;
+        self.own = self.own.min(task.agenda.len());
         if self.is_done {
-            self.rest = Some(done.rest).filter(|rest| !rest.is_empty());
+            let begun = task.agenda.take_first(task.agenda.len() - self.own);
+            let begun = task.frontier.part(begun.as_slice());
+            let rest = Frontier::join(dimensions, vec![done.rest, begun]);
+            self.rest = Some(rest).filter(|rest| !rest.is_empty());
         } else if !done.rest.is_empty() {
             let left = task.frontier.part(task.agenda.as_slice());
             let left = Piece::all(Frontier::join(dimensions, vec![done.rest, left]));
@@ -241,6 +269,7 @@ impl Pending {
             is_scout: self.is_scout,
             is_done: self.is_done,
             leaves: self.leaves,
+            own: self.own,
             work: self.work,
             budget: task.budget,
             found: self.found.clone(),
@@ -261,12 +290,13 @@ impl Pending {
         }
         let incumbent = saved.found.as_ref().map(|found| found.score).or(like.incumbent);
         let agenda = frontier.in_order();
-        let budget = saved.budget.max(1);
-        let task = Task { frontier, agenda, budget, incumbent, failures, ..like };
+        let own = saved.own.min(agenda.len());
+        let task = Task { frontier, agenda, budget: saved.budget, incumbent, failures, ..like };
         Some(Pending {
             task,
             is_scout: saved.is_scout,
             leaves: saved.leaves,
+            own,
             work: saved.work,
             found: saved.found.clone(),
             next: saved.next.iter().map(checked).collect::<Option<_>>()?,

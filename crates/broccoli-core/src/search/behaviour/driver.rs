@@ -1,4 +1,4 @@
-//! Runs a walk on a system: does what it asks, and comes back to marks and leaves as the system can.
+//! Runs a walk on a system: does what it asks, and comes back to places as the system can.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -31,10 +31,6 @@ pub(super) struct Driver<'p> {
     gate: Arc<Gate<'p>>,
     /// How many queries may still be made.
     quota: u64,
-    marks: Places,
-    /// The leaves of the last round, and of this one.
-    old_leaves: Arc<Places>,
-    leaves: Places,
     cell: Vec<u16>,
     traces: u64,
     /// Steps made again only to come back to a state, and those of them that the cache knew.
@@ -58,9 +54,6 @@ impl<'p> Driver<'p> {
             left: None,
             gate,
             quota: 0,
-            marks: Places::default(),
-            old_leaves: Arc::default(),
-            leaves: Places::default(),
             cell: vec![0; problem.dimensions().len()],
             traces: 0,
             replayed: 0,
@@ -121,18 +114,10 @@ impl<'p> Driver<'p> {
         self.instance.panicked(panic)
     }
 
-    /// Forgets all places, and begins with these leaves of the last round. From now on so many queries may be made.
-    pub(super) fn begin(&mut self, leaves: Arc<Places>, quota: u64) {
+    /// A task begins: from now on so many queries may be made.
+    pub(super) fn begin(&mut self, quota: u64) {
         self.quota = quota;
-        self.marks.clear();
-        self.leaves.clear();
         self.left = None;
-        self.old_leaves = leaves;
-    }
-
-    /// The leaves so far; it has none from now on.
-    pub(super) fn take_leaves(&mut self) -> Places {
-        std::mem::take(&mut self.leaves)
     }
 
     /// Keeps the present place among others.
@@ -142,49 +127,24 @@ impl<'p> Driver<'p> {
 
     /// Does what a walk asks.
     ///
-    /// If the gate is closed the step is not made, and the walk can still [retract](Driver::retract).
+    /// If the gate is closed the step is not made, and the walk can still [retract](Walk::retract).
     #[inline(always)]
-    pub(super) fn answer<S: Store>(&mut self, walk: &Walk<S>) -> Result<Answer, RunError> {
-        let (state, action) = match *walk.ask() {
-            Ask::Step { action, .. } => (None, action),
-            Ask::Return { marks, action, .. } => (Some(self.marks.state(marks)), action),
-            Ask::Enter { leaf, action, .. } => (Some(self.old_leaves.state(leaf)), action),
-            Ask::Recall { node, action, .. } => (Some(walk.recall().state(node)), action),
-            Ask::Reset { marks, initial } => {
-                self.marks.keep_first(marks);
+    pub(super) fn answer<S: Store>(&mut self, walk: &mut Walk<S>) -> Result<Answer, RunError> {
+        let (from, mark, action) = match *walk.ask() {
+            Ask::Step { from, mark, action } => (from, mark, usize::from(action)),
+            Ask::Reset { initial } => {
                 self.traces += 1;
                 let verdict = self.instance.reset(initial as usize)?;
                 self.problem.cell(self.instance.observation(), &mut self.cell);
                 return Ok(Answer::Verdict(verdict));
             }
             Ask::Leave => {
-                self.leaves.save(&mut self.instance)?;
-                return Ok(Answer::Nothing);
-            }
-            Ask::LeaveMarks { marks, count, keep } => {
-                for mark in (marks..marks + count).rev() {
-                    self.leaves.copy(&self.marks, mark);
-                }
-                self.marks.keep_first(marks + u32::from(keep));
-                return Ok(Answer::Nothing);
-            }
-            Ask::Keep { leaf } => {
-                self.leaves.copy(&self.old_leaves, leaf);
-                return Ok(Answer::Nothing);
-            }
-            Ask::LeaveRecalled { marks, node } => {
-                self.marks.keep_first(marks);
-                self.leaves.push(walk.recall().state(node));
-                return Ok(Answer::Nothing);
-            }
-            Ask::Wait => {
-                self.leaves.push_unsaved();
+                walk.save_leaf(&mut self.instance)?;
                 return Ok(Answer::Nothing);
             }
             Ask::Found(_) | Ask::Done => return Ok(Answer::Nothing),
         };
-        let action = usize::from(action);
-        if let Some(state) = state {
+        if let Some(state) = walk.start(from) {
             let (initial, steps) = walk.place_before_step();
             if !state.is_empty() {
                 self.instance.restore(state, initial, steps)?;
@@ -197,10 +157,16 @@ impl<'p> Driver<'p> {
             self.action = action;
             return Ok(Answer::Later);
         }
-        self.set_marks(walk.ask())?;
+        walk.set_marks(from, mark, &mut self.instance)?;
         let verdict = self.instance.step(action)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok(Answer::Verdict(verdict))
+    }
+
+    /// The step that a walk asks for will not be made.
+    pub(super) fn retract<S: Store>(&mut self, walk: &mut Walk<S>) -> Result<(), RunError> {
+        self.left = None;
+        walk.retract(&mut self.instance, &self.cell)
     }
 
     /// The step that is to be made together with others: appends the state that it starts from, and returns
@@ -212,9 +178,9 @@ impl<'p> Driver<'p> {
 
     /// What came of the step that was made together with others. The verdict is for the walk, unless the
     /// step only led to where it wants to be.
-    pub(super) fn told(
+    pub(super) fn told<S: Store>(
         &mut self,
-        ask: &Ask,
+        walk: &mut Walk<S>,
         state: &[u8],
         observation: &[f64],
         reply: Reply,
@@ -225,7 +191,9 @@ impl<'p> Driver<'p> {
             self.replayed += 1;
         } else {
             self.left = None;
-            self.set_marks(ask)?;
+            if let Ask::Step { from, mark, .. } = *walk.ask() {
+                walk.set_marks(from, mark, &mut self.instance)?;
+            }
         }
         let verdict = self.instance.accept(state, observation, reply)?;
         if is_on_the_way {
@@ -238,48 +206,6 @@ impl<'p> Driver<'p> {
     /// The error of the step that was to be made together with others.
     pub(super) fn failed(&self, source: SystemError) -> RunError {
         self.instance.failed(self.instance.steps() + 1, self.action, source)
-    }
-
-    /// Sets and drops marks before a step, as the walk asks.
-    #[inline(always)]
-    fn set_marks(&mut self, ask: &Ask) -> Result<(), RunError> {
-        match *ask {
-            Ask::Step { mark: true, .. } => self.marks.save(&mut self.instance)?,
-            Ask::Return { marks, keep, .. } => self.marks.keep_first(marks + u32::from(keep)),
-            Ask::Recall { marks, .. } => self.marks.keep_first(marks),
-            Ask::Enter { mark, .. } => {
-                self.marks.clear();
-                if mark {
-                    self.marks.save(&mut self.instance)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// A step that was asked for will not be made. What to do instead, after the mark is set that would
-    /// have been set: the place is a leaf of this round.
-    pub(super) fn retract(&mut self, ask: Ask) -> Result<Ask, RunError> {
-        self.left = None;
-        Ok(match ask {
-            Ask::Step { mark, .. } => {
-                if mark {
-                    self.marks.save(&mut self.instance)?;
-                }
-                Ask::Leave
-            }
-            Ask::Return { marks, keep, .. } => Ask::LeaveMarks { marks, count: 1, keep },
-            Ask::Enter { leaf, mark, .. } => {
-                self.marks.clear();
-                if mark {
-                    self.marks.copy(&self.old_leaves, leaf);
-                }
-                Ask::Keep { leaf }
-            }
-            Ask::Recall { marks, node, .. } => Ask::LeaveRecalled { marks, node },
-            other => other,
-        })
     }
 
     /// Asks the gate for a query, unless it takes none. From then on only the system itself can fail.

@@ -8,13 +8,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::bounds::Arena;
-use super::lane::{Paused, Setting};
+use super::frontier::Frontier;
+use super::lane::{Lane, Paused, Setting};
 use super::realise::{Labelled, for_each_tree};
 use super::recall::Trie;
-use super::rounds::root;
 use super::score::Score;
 use super::task::{Interruption, Task};
-use super::team::Makings;
 use super::tuning::Tuning;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
@@ -42,25 +41,23 @@ pub(in crate::search) fn for_each_equal(
     let observer = later.as_mut().map(|later| later as _);
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
     let cache = after.cache.clone();
-    let setting =
-        Setting { problem, gate: progress.gate(), witness: None, sample: None, is_quick: factory.is_quick() };
-    let makings = Makings { setting, factory, cache };
+    let setting = Setting { problem, factory, gate: progress.gate(), cache, witness: None, sample: None };
     let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
-    let flow = walk(&makings, (value, size), recall_bytes, &mut progress, visit);
+    let flow = walk(&setting, (value, size), recall_bytes, &mut progress, visit);
     (flow, progress.finish(None).1)
 }
 
 fn walk(
-    makings: &Makings<'_>,
+    setting: &Setting<'_>,
     (value, size): (u64, u64),
     recall_bytes: usize,
     progress: &mut Progress<'_>,
     visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, RunError> {
-    let problem = makings.setting.problem;
+    let problem = setting.problem;
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
-    let mut lane = makings.lane::<Arena>()?;
-    let frontier = root(problem);
+    let mut lane = Lane::<Arena>::alone(setting)?;
+    let frontier = Frontier::root(problem);
     let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
     let job = Job { nodes, round, gap: 0.0, is_counted: false };
     // What is just as good is better than what has one predicate more.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::leaves::Leaves;
 use super::places::Places;
 use super::tuning::Tuning;
-use crate::problem::{Objective, Problem};
+use crate::problem::Problem;
 
 /// Numbers of leaves, in the order in which they are to be gone on with.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +63,8 @@ impl Frontier {
     }
 
     /// Everything is left to do.
-    pub(super) fn root(dimensions: usize, objective: Objective) -> Self {
-        Frontier::from_leaves(Leaves::root(dimensions, objective))
+    pub(super) fn root(problem: &Problem) -> Self {
+        Frontier::from_leaves(Leaves::root(problem.dimensions().len(), problem.objective()))
     }
 
     /// Leaves of which only the labels are known.

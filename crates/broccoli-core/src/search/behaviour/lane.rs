@@ -1,22 +1,23 @@
 //! A walk and the driver that does what it asks: performs tasks.
 
 use std::any::Any;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Store;
 use super::driver::{Answer, Driver};
 use super::frontier::Frontier;
-use super::sample::{self, Sampler};
 use super::score::Score;
 use super::task::{Done, Found, Interruption, Task};
 use super::transitions::Transitions;
-use super::walk::{Ask, Walk};
-use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, Verdict};
+use super::walk::{Ask, From, Walk};
+use crate::problem::cache::Shared as Cache;
+use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{Recorder, Witness};
+use crate::search::sample::{self, Sampler};
 
 /// How many steps are made between two looks at everything else, at least; and after many steps, one part in so many of
 /// them, up to a limit if they are quick.
@@ -82,12 +83,22 @@ impl std::ops::Add for Counts {
 #[derive(Clone)]
 pub(super) struct Setting<'p> {
     pub(super) problem: &'p Problem,
+    pub(super) factory: &'p dyn SystemFactory,
     pub(super) gate: Arc<Gate<'p>>,
+    /// What the system has answered, if that is kept.
+    pub(super) cache: Option<Cache>,
     /// Takes down what is walked.
     pub(super) witness: Option<Arc<dyn Witness>>,
     /// Where some of what the system answers is taken down, if it is.
     pub(super) sample: Option<sample::Shared>,
-    pub(super) is_quick: bool,
+}
+
+impl Setting<'_> {
+    /// How many lanes a thread has, if their steps are made together. The cache and the witness are for one step at a
+    /// time.
+    pub(super) fn rows(&self) -> Option<NonZeroUsize> {
+        self.factory.rows().filter(|_| self.cache.is_none() && self.witness.is_none())
+    }
 }
 
 pub(super) struct Lane<'p, S: Store> {
@@ -115,6 +126,16 @@ pub(super) struct Lane<'p, S: Store> {
 }
 
 impl<'p, S: Store> Lane<'p, S> {
+    /// A lane with a system of its own, and nothing to do yet.
+    pub(super) fn alone(setting: &Setting<'p>) -> Result<Self, RunError> {
+        let Setting { problem, factory, gate, cache, .. } = setting;
+        let instance = match cache {
+            None => Instance::new(problem, *factory)?,
+            Some(cache) => Instance::cached(problem, *factory, cache.clone(), Arc::clone(gate))?,
+        };
+        Ok(Lane::new(setting, instance, false))
+    }
+
     /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
     pub(super) fn new(setting: &Setting<'p>, instance: Instance<'p>, is_batched: bool) -> Self {
         let driver = Driver::new(setting.problem, instance, Arc::clone(&setting.gate), is_batched);
@@ -128,7 +149,7 @@ impl<'p, S: Store> Lane<'p, S> {
             goal: None,
             budget_ends: 0,
             work_before: 0,
-            is_quick: setting.is_quick,
+            is_quick: setting.factory.is_quick(),
             is_told: false,
             found: None,
             next: None,
@@ -141,37 +162,17 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
-    /// Performs a task. `look` is called now and then; `is_paused` interrupts the task.
-    pub(super) fn perform(
-        &mut self,
-        task: &Task,
-        is_paused: &AtomicBool,
-        look: &mut dyn FnMut(&Self),
-    ) -> Result<Done, RunError> {
-        self.begin(task);
-        if is_paused.load(Relaxed) {
-            self.interrupt(Interruption::Paused)?;
-        }
-        loop {
-            let longest = if self.is_quick { LONGEST_SLICE } else { SLICE };
-            match self.advance((self.walk.work() / SLICES).clamp(SLICE, longest))? {
-                Paused::Done => return Ok(self.finish()),
-                Paused::Found(_) => {}
-                Paused::Slice | Paused::Asked => {
-                    if is_paused.load(Relaxed) {
-                        self.interrupt(Interruption::Paused)?;
-                    }
-                    look(self);
-                }
-            }
-        }
+    /// How many steps to make before the next look at everything else.
+    pub(super) fn slice(&self) -> u64 {
+        let longest = if self.is_quick { LONGEST_SLICE } else { SLICE };
+        (self.walk.work() / SLICES).clamp(SLICE, longest)
     }
 
     /// Begins a task.
     pub(super) fn begin(&mut self, task: &Task) {
         let Task { job, frontier, agenda, budget, incumbent, goal, failures, .. } = task;
         self.walk.set_failures(failures);
-        self.driver.begin(Arc::clone(&frontier.places), task.quota);
+        self.driver.begin(task.quota);
         self.work_before = self.walk.work();
         self.budget_ends = self.work_before.saturating_add(*budget);
         self.goal = *goal;
@@ -179,7 +180,7 @@ impl<'p, S: Store> Lane<'p, S> {
         // What the system answers is written down only if each trace is run.
         let most_bytes = if self.is_recorded_in_full { 0 } else { task.recall_bytes };
         self.walk.begin_recall(Arc::clone(&task.trie), task.added.clone(), most_bytes);
-        self.walk.begin(*job, Arc::clone(&frontier.leaves), agenda.clone(), *incumbent);
+        self.walk.begin(*job, frontier.clone(), agenda.clone(), *incumbent);
         self.wants_replies = self.walk.recorder().is_some_and(|recorder| recorder.wants_replies());
     }
 
@@ -194,7 +195,7 @@ impl<'p, S: Store> Lane<'p, S> {
             if self.walk.work() > self.budget_ends && self.next.is_none() && !self.has_found() {
                 self.suspend()?;
             }
-            match self.driver.answer(&self.walk) {
+            match self.driver.answer(&mut self.walk) {
                 Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
                 Ok(Answer::Later) => return Ok(Paused::Asked),
                 Ok(Answer::Nothing) => match *self.walk.ask() {
@@ -243,14 +244,9 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Takes down what the system has answered to a step.
     #[cold]
     fn sample(&mut self, verdict: Verdict) {
-        let (action, goes_on) = match *self.walk.ask() {
-            Ask::Step { action, .. } => (action, true),
-            Ask::Return { action, .. } | Ask::Enter { action, .. } | Ask::Recall { action, .. } => {
-                (action, false)
-            }
-            _ => return,
-        };
+        let Ask::Step { from, action, .. } = *self.walk.ask() else { return };
         let Some(sampler) = &mut self.sampler else { return };
+        let goes_on = from == From::Here;
         let (initial, before) = self.walk.place_before_step();
         let answer = sample::Answer::new(self.driver.observation(), verdict, self.driver.reward());
         let is_last = verdict != Verdict::Running;
@@ -265,7 +261,7 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// What came of the step it waited for.
     pub(super) fn told(&mut self, state: &[u8], observation: &[f64], reply: Reply) -> Result<(), RunError> {
-        if let Some(verdict) = self.driver.told(self.walk.ask(), state, observation, reply)? {
+        if let Some(verdict) = self.driver.told(&mut self.walk, state, observation, reply)? {
             self.tell(verdict)?;
         }
         Ok(())
@@ -304,29 +300,16 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
     fn suspend(&mut self) -> Result<(), RunError> {
-        while matches!(
-            self.walk.ask(),
-            Ask::Leave | Ask::LeaveMarks { .. } | Ask::LeaveRecalled { .. } | Ask::Keep { .. } | Ask::Wait
-        ) {
-            self.driver.answer(&self.walk)?;
+        while let Ask::Leave = self.walk.ask() {
+            self.driver.answer(&mut self.walk)?;
             self.walk.resume();
         }
         if let Some(sampler) = &mut self.sampler {
             self.sample_at = sampler.end(self.walk.work()).unwrap_or(self.sample_at);
         }
-        self.next = Some(self.take_leaves());
+        self.next = Some(self.walk.take_leaves());
         self.walk.suspend();
-        let ask = *self.walk.ask();
-        let instead = self.driver.retract(ask)?;
-        match ask {
-            Ask::Step { .. } => self.walk.retract(Some(self.driver.cell())),
-            Ask::Return { .. } => self.walk.retract(None),
-            Ask::Recall { node, .. } => self.walk.retract_recalled(node),
-            Ask::Enter { leaf, .. } => self.walk.retract_leaf(leaf),
-            _ => {}
-        }
-        self.walk.ask_instead(instead);
-        Ok(())
+        self.driver.retract(&mut self.walk)
     }
 
     /// What came of the task.
@@ -334,7 +317,7 @@ impl<'p, S: Store> Lane<'p, S> {
         if let Some(recorder) = self.walk.recorder() {
             recorder.finish();
         }
-        let last = self.take_leaves();
+        let last = self.walk.take_leaves();
         let (next, rest) = match self.next.take() {
             None => (last, Frontier::new(self.walk.dimensions())),
             Some(next) => (next, last),
@@ -349,10 +332,6 @@ impl<'p, S: Store> Lane<'p, S> {
             work: self.walk.work() - self.work_before,
             interrupted: self.interrupted.take(),
         }
-    }
-
-    fn take_leaves(&mut self) -> Frontier {
-        Frontier { leaves: Arc::new(self.walk.take_leaves()), places: Arc::new(self.driver.take_leaves()) }
     }
 
     /// From now on only what is better than this is looked for.

@@ -15,33 +15,29 @@
 //! | [`lane`] | a walk and its driver: performs a task |
 //! | [`walk`] | the machine: asks for a transition, is told the answer |
 //! | [`score`] | which behaviour is better, and what may still be |
-//! | [`version_space`], [`bounds`], [`lanes`] | which labels some tree still allows, and how large it must be |
+//! | [`version_space`], [`bounds`] | which labels some tree still allows, and how large it must be |
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`] | behaviours set aside, to be gone on with |
 //! | [`recall`] | traces of later initial states, so that they are not run again |
 //! | [`driver`], [`places`] | does on a system what the machine asks, and comes back to places |
 //! | [`saved`] | what is left of a search, to be written down |
-//! | [`sample`] | some of what the system has answered, to be asked again by a search that is resumed |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //! | [`equals`] | all behaviours that are as good as the best, and all their trees |
 
 mod batch;
 mod bounds;
-mod bytes;
 mod chunk;
 mod driver;
 mod equals;
 mod frontier;
 mod labels;
 mod lane;
-mod lanes;
 mod leaves;
 mod places;
 mod realise;
 mod recall;
 mod rounds;
-mod sample;
 mod saved;
 mod schedule;
 mod score;
@@ -54,14 +50,18 @@ mod walk;
 
 use std::sync::Arc;
 
-use self::bounds::{Arena, Inline, Narrow};
+use self::bounds::{Arena, Registers};
 pub(super) use self::equals::for_each_equal;
+use self::lane::Setting;
 pub(super) use self::lane::{Counts, MOST_PLAUSIBLE};
+pub(super) use self::realise::Labelled;
 use self::rounds::Rounds;
 pub(super) use self::saved::Saved;
+use self::team::Board;
 pub use self::tuning::Tuning;
 use super::evidence::Witness;
 use super::progress::Progress;
+use super::sample;
 use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
 
@@ -86,20 +86,20 @@ pub(super) fn search(
     progress: &mut Progress<'_>,
     saved: Option<Saved>,
 ) -> Result<(), RunError> {
-    // The usual numbers of dimensions and actions have the version space made for them.
-    let is_narrow =
-        problem.dimensions().iter().all(|dimension| dimension.thresholds.len() <= Narrow::<1>::MOST);
-    match (problem.dimensions().len(), problem.actions().len()) {
-        (1, 2) if is_narrow => Rounds::<Narrow<1>>::run(problem, factory, options, progress, saved),
-        (2, 2) if is_narrow => Rounds::<Narrow<2>>::run(problem, factory, options, progress, saved),
-        (3, 2) if is_narrow => Rounds::<Narrow<3>>::run(problem, factory, options, progress, saved),
-        (4, 2) if is_narrow => Rounds::<Narrow<4>>::run(problem, factory, options, progress, saved),
-        (1, 2) => Rounds::<Inline<1, 2>>::run(problem, factory, options, progress, saved),
-        (2, 2) => Rounds::<Inline<2, 2>>::run(problem, factory, options, progress, saved),
-        (3, 2) => Rounds::<Inline<3, 2>>::run(problem, factory, options, progress, saved),
-        (4, 2) => Rounds::<Inline<4, 2>>::run(problem, factory, options, progress, saved),
-        (2, 3) => Rounds::<Inline<2, 3>>::run(problem, factory, options, progress, saved),
-        (4, 3) => Rounds::<Inline<4, 3>>::run(problem, factory, options, progress, saved),
-        _ => Rounds::<Arena>::run(problem, factory, options, progress, saved),
-    }
+    let sample = saved.as_ref().map(|saved| saved.sample.clone()).unwrap_or_default();
+    let setting = Setting {
+        problem,
+        factory,
+        gate: progress.gate(),
+        cache: options.cache.clone(),
+        witness: options.witness.clone(),
+        sample: progress.has_keeper().then(|| sample::Shared::new(sample)),
+    };
+    let saved = saved.unwrap_or_else(|| Saved::root(problem, options.tuning.bounded()));
+    let board = Board::new(options.threads);
+    let is_usual = Registers::can_hold(problem.dimensions().len(), problem.actions().len());
+    std::thread::scope(|scope| match is_usual {
+        true => Rounds::<Registers>::new(options, progress, saved, setting, &board, scope)?.search(),
+        false => Rounds::<Arena>::new(options, progress, saved, setting, &board, scope)?.search(),
+    })
 }

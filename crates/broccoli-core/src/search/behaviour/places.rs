@@ -21,6 +21,13 @@ impl Places {
 
     /// Adds all places of others behind these.
     pub(super) fn append(&mut self, others: &Places) {
+        let is_alike = self.count == 0 || self.ends.is_empty() && self.length == others.length;
+        if is_alike && others.ends.is_empty() {
+            self.length = others.length;
+            self.count += others.count;
+            self.states.extend_from_slice(&others.states);
+            return;
+        }
         for index in 0..others.count {
             self.copy(others, index as u32);
         }

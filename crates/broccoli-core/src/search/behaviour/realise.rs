@@ -6,19 +6,20 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::version_space::Cost;
 use crate::problem::Problem;
 use crate::tree::Tree;
 
 /// A labelled cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Labelled {
-    pub(super) cell: Vec<u16>,
-    pub(super) label: u16,
+pub(in crate::search) struct Labelled {
+    pub(in crate::search) cell: Vec<u16>,
+    pub(in crate::search) label: u16,
 }
 
 impl Labelled {
     /// Whether it can be a labelled cell of this problem.
-    pub(super) fn is_of(&self, problem: &Problem) -> bool {
+    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
         let mut ranks = self.cell.iter().zip(problem.dimensions());
         self.cell.len() == problem.dimensions().len()
             && usize::from(self.label) < problem.actions().len()
@@ -160,4 +161,12 @@ fn partition<'a>(
     k: u16,
 ) -> (Vec<&'a Labelled>, Vec<&'a Labelled>) {
     labels.iter().copied().partition(|labelled| labelled.cell[dimension] > k)
+}
+
+/// The smallest tree that realises a behaviour, of the size that the version space has found.
+pub(super) fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
+    let labels: Vec<&Labelled> = behaviour.iter().collect();
+    let tree = first_tree(problem, &labels, problem.limits().depth(), u64::from(size));
+    debug_assert_eq!(tree.size(), u64::from(size));
+    tree
 }

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::chunk::{Left, Piece, SavedLeft, SavedPending};
+use super::chunk::{Left, Piece, SavedLeft, SavedPending, is_plausible};
+use super::frontier::Frontier;
 use super::leaves::Leaves;
-use super::realise::{Labelled, least_nodes};
+use super::realise::{Labelled, least_nodes, realised};
 use super::recall::Trie;
-use super::rounds::{realised, root, scout_of};
-use super::sample::Sample;
-use super::schedule::{Scout, Stage};
+use super::schedule::{Scout, Stage, scout_of};
 use super::score::Score;
 use super::task::Found;
 use super::transitions::Transitions;
@@ -16,6 +15,7 @@ use super::tuning::Tuning;
 use super::version_space::Cost;
 use crate::problem::Problem;
 use crate::search::Solution;
+use crate::search::sample::Sample;
 
 /// All that is left of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,13 +27,15 @@ pub(in crate::search) struct Saved {
     pub(super) chunk: Vec<SavedPending>,
     pub(super) work: u64,
     pub(super) scout_work: u64,
-    /// What ends the search, as it is known that nothing is better.
+    /// What ends the search, as it is known that nothing is better. Not for a search that is written down.
+    #[serde(skip)]
     pub(super) goal: Option<Score>,
     pub(super) best: Option<Found>,
     pub(super) passed_over: Option<u64>,
     pub(super) failures: Vec<u64>,
     pub(super) trie: Trie,
-    pub(super) transitions: Transitions,
+    /// None if it is not known how many there were: a task has failed and is done again, or this is a part of a search.
+    pub(super) transitions: Option<Transitions>,
     /// Some of what the system has answered.
     pub(in crate::search) sample: Sample,
 }
@@ -41,7 +43,7 @@ pub(in crate::search) struct Saved {
 impl Saved {
     /// A search that is still to be begun.
     pub(in crate::search) fn root(problem: &Problem, tuning: Tuning) -> Self {
-        let left = Left::new([Piece::all(root(problem))], None).saved();
+        let left = Left::new([Piece::all(Frontier::root(problem))], None).saved();
         Saved {
             tuning,
             stage: Stage::first(problem, &tuning),
@@ -55,7 +57,7 @@ impl Saved {
             passed_over: None,
             failures: vec![0; problem.initial_states().len()],
             trie: Trie::new(problem),
-            transitions: Transitions::default(),
+            transitions: Some(Transitions::default()),
             sample: Sample::default(),
         }
     }
@@ -94,8 +96,9 @@ impl Saved {
         found.chain(&self.best).all(is_found)
             && self.stage.is_of(problem.objective())
             && self.failures.len() == problem.initial_states().len()
+            && self.failures.iter().chain([&self.work, &self.scout_work]).copied().all(is_plausible)
             && self.chunk.iter().all(|pending| pending.is_of(problem))
-            && self.transitions.is_plausible()
+            && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)
             && self.trie.clone().is_of(problem)
             && self.checked(problem).is_some()
@@ -124,7 +127,7 @@ impl Saved {
             scout: None,
             chunk: Vec::new(),
             best: found.chain(&self.best).min_by_key(|found| found.score).cloned(),
-            transitions: Transitions::default(),
+            transitions: None,
             ..self.clone()
         };
         let (mut pieces, mut sum) = (vec![empty.clone()], 0.0);

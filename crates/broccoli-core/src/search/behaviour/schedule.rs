@@ -161,3 +161,16 @@ impl Scout {
         Job { nodes: self.nodes, round, gap, is_counted: false }
     }
 }
+
+/// The scout of so many predicates, if there is to be one: up to one fewer than allowed.
+pub(super) fn scout_of(
+    problem: &Problem,
+    tuning: &Tuning,
+    nodes: Cost,
+    has_best: bool,
+) -> Option<(Scout, Left)> {
+    let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
+    is_wanted.then(|| {
+        (Scout::new(nodes, tuning, has_best), Left::new([Piece::all(Frontier::root(problem))], None))
+    })
+}

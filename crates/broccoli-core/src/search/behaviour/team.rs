@@ -10,48 +10,13 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::bounds::Store;
-use super::lane::{Counts, Lane, Setting};
-use super::task::{Done, Task};
+use super::lane::{Counts, Lane, Paused, Setting};
+use super::task::{Done, Interruption, Task};
 use super::transitions::Transitions;
-use crate::problem::cache::Shared as Cache;
-use crate::problem::{Instance, RunError, SystemFactory};
+use crate::problem::RunError;
 
 /// How often the first thread looks at everything else while it waits for the others.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What lanes are made of.
-#[derive(Clone)]
-pub(super) struct Makings<'p> {
-    pub(super) setting: Setting<'p>,
-    pub(super) factory: &'p dyn SystemFactory,
-    /// What the system has answered, if that is kept.
-    pub(super) cache: Option<Cache>,
-}
-
-impl<'p> Makings<'p> {
-    /// How many lanes a thread has, if their steps are made together. The cache and the witness are for one step at a
-    /// time.
-    pub(super) fn rows(&self) -> Option<NonZeroUsize> {
-        self.factory.rows().filter(|_| self.cache.is_none() && self.setting.witness.is_none())
-    }
-
-    /// A lane with a system of its own.
-    pub(super) fn lane<S: Store>(&self) -> Result<Lane<'p, S>, RunError> {
-        let Setting { problem, gate, .. } = &self.setting;
-        let instance = match &self.cache {
-            None => Instance::new(problem, self.factory)?,
-            Some(cache) => Instance::cached(problem, self.factory, cache.clone(), Arc::clone(gate))?,
-        };
-        Ok(Lane::new(&self.setting, instance, false))
-    }
-
-    fn worker<S: Store>(&self) -> Result<Worker<'p, S>, RunError> {
-        match self.rows() {
-            None => Ok(Worker::Alone(Box::new(self.lane()?))),
-            Some(rows) => Ok(Worker::Batch(Box::new(Batch::new(&self.setting, self.factory, rows.get())?))),
-        }
-    }
-}
 
 /// The tasks of a chunk, and what came of those that are done.
 #[derive(Default)]
@@ -122,12 +87,18 @@ impl Board {
         })
     }
 
-    /// Hands in what came of a task. An error ends the search.
-    pub(super) fn hand_in(&self, number: usize, done: Result<Done, RunError>) {
+    /// Hands in what came of a task of a lane. An error ends the search.
+    pub(super) fn hand_in<S: Store>(
+        &self,
+        number: usize,
+        done: Result<Done, RunError>,
+        lane: &mut Lane<'_, S>,
+    ) {
         if done.is_err() {
             self.pause();
         }
         let mut state = self.state();
+        lane.move_transitions(&mut state.transitions);
         state.done[number] = Some(done);
         state.left -= 1;
         if state.left == 0 {
@@ -143,98 +114,106 @@ impl Board {
 }
 
 /// One who does tasks.
-enum Worker<'p, S: Store> {
+pub(super) enum Worker<'p, S: Store> {
     Alone(Box<Lane<'p, S>>),
     /// Many lanes whose steps are made together.
     Batch(Box<Batch<'p, S>>),
 }
 
-impl<S: Store> Worker<'_, S> {
+impl<'p, S: Store> Worker<'p, S> {
+    fn new(setting: &Setting<'p>) -> Result<Self, RunError> {
+        match setting.rows() {
+            None => Ok(Worker::Alone(Box::new(Lane::alone(setting)?))),
+            Some(rows) => Ok(Worker::Batch(Box::new(Batch::new(setting, rows.get())?))),
+        }
+    }
+
     /// Does tasks until there are no more.
-    fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut()) {
+    pub(super) fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut()) {
         let lane = match self {
             Worker::Batch(batch) => return batch.work(thread, board, look),
             Worker::Alone(lane) => lane,
         };
         while let Some((number, tasks)) = board.take() {
-            let mut attend = |lane: &Lane<'_, S>| {
-                board.note(thread, lane.counts());
-                look();
-            };
             // A system that panics must not take the others with it.
-            let perform = AssertUnwindSafe(|| lane.perform(&tasks[number], &board.is_paused, &mut attend));
+            let perform = AssertUnwindSafe(|| {
+                lane.begin(&tasks[number]);
+                loop {
+                    if board.is_paused() {
+                        lane.interrupt(Interruption::Paused)?;
+                    }
+                    if lane.advance(lane.slice())? == Paused::Done {
+                        return Ok(lane.finish());
+                    }
+                    board.note(thread, lane.counts());
+                    look();
+                }
+            });
             let done = catch_unwind(perform).unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
             board.note(thread, lane.counts());
-            board.hand_in(number, done);
+            board.hand_in(number, done, lane);
             look();
-        }
-    }
-
-    fn move_transitions(&mut self, all: &mut Transitions) {
-        match self {
-            Worker::Alone(lane) => lane.move_transitions(all),
-            Worker::Batch(batch) => batch.move_transitions(all),
         }
     }
 }
 
 /// The threads of a search.
 pub(super) struct Team<'s, 'e, 'p, S: Store> {
-    makings: Makings<'p>,
+    setting: Setting<'p>,
     board: &'s Board,
     scope: &'s Scope<'s, 'e>,
     /// How many threads there may be, and whether the others have been started.
     threads: usize,
     is_started: bool,
-    worker: Worker<'p, S>,
+    /// That of this thread.
+    pub(super) worker: Worker<'p, S>,
 }
 
 impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
     pub(super) fn new<'e>(
-        makings: Makings<'p>,
+        setting: Setting<'p>,
         board: &'s Board,
         scope: &'s Scope<'s, 'e>,
     ) -> Result<Team<'s, 'e, 'p, S>, RunError> {
-        let worker = makings.worker()?;
-        Ok(Team { makings, board, scope, threads: board.counts.len(), is_started: false, worker })
+        let worker = Worker::new(&setting)?;
+        Ok(Team { setting, board, scope, threads: board.counts.len(), is_started: false, worker })
     }
 
-    /// Runs tasks; what came of each, in their order. `look` is called now and then.
-    pub(super) fn run(
-        &mut self,
-        tasks: Vec<Task>,
-        look: &mut dyn FnMut(),
-    ) -> Result<Vec<Result<Done, RunError>>, RunError> {
-        let board = self.board;
+    /// Posts tasks, for the [worker](Team::worker) of this thread and for those of the others.
+    pub(super) fn post(&mut self, tasks: Vec<Task>) {
         let count = tasks.len();
         {
-            let mut state = board.state();
+            let mut state = self.board.state();
             state.done = (0..count).map(|_| None).collect();
             (state.tasks, state.next, state.left) = (tasks.into(), 0, count);
         }
-        board.is_paused.store(false, Relaxed);
+        self.board.is_paused.store(false, Relaxed);
         // A batch has many lanes: other threads help only if there are more tasks.
-        let lanes = self.makings.rows().map_or(1, NonZeroUsize::get);
+        let lanes = self.setting.rows().map_or(1, NonZeroUsize::get);
         if self.threads > 1 && count > lanes {
             self.start_threads();
-            board.changed.notify_all();
+            self.board.changed.notify_all();
         }
-        self.worker.work(0, board, look);
-        let mut state = board.state();
+    }
+
+    /// Waits for the other threads: what came of each task, in their order. `look` is called now and then.
+    pub(super) fn collect(&mut self, look: &mut dyn FnMut()) -> Vec<Result<Done, RunError>> {
+        let mut state = self.board.state();
         while state.left > 0 {
-            state = board.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.board.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             if state.left > 0 {
                 drop(state);
                 look();
-                state = board.state();
+                state = self.board.state();
             }
         }
         state.tasks = Arc::default();
-        let done = std::mem::take(&mut state.done);
-        let error = state.error.take();
-        drop(state);
-        error.map_or(Ok(()), Err)?;
-        Ok(done.into_iter().flatten().collect())
+        std::mem::take(&mut state.done).into_iter().flatten().collect()
+    }
+
+    /// Why a thread has not begun, if one has not.
+    pub(super) fn take_error(&self) -> Result<(), RunError> {
+        self.board.state().error.take().map_or(Ok(()), Err)
     }
 
     fn start_threads(&mut self) {
@@ -242,8 +221,8 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
             return;
         }
         for thread in 1..self.threads {
-            let (makings, board) = (self.makings.clone(), self.board);
-            self.scope.spawn(move || match makings.worker::<S>() {
+            let (setting, board) = (self.setting.clone(), self.board);
+            self.scope.spawn(move || match Worker::<S>::new(&setting) {
                 Ok(mut worker) => serve(&mut worker, thread, board),
                 Err(error) => {
                     board.state().error.get_or_insert(error);
@@ -253,11 +232,9 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         }
     }
 
-    /// The transitions that were counted since they were asked for last.
-    pub(super) fn take_transitions(&mut self) -> Transitions {
-        let mut all = std::mem::take(&mut self.board.state().transitions);
-        self.worker.move_transitions(&mut all);
-        all
+    /// The transitions of all tasks since they were asked for last.
+    pub(super) fn take_transitions(&self) -> Transitions {
+        std::mem::take(&mut self.board.state().transitions)
     }
 }
 
@@ -273,7 +250,6 @@ fn serve<S: Store>(worker: &mut Worker<'_, S>, thread: usize, board: &Board) {
     loop {
         worker.work(thread, board, &mut || ());
         let mut state = board.state();
-        worker.move_transitions(&mut state.transitions);
         while state.next >= state.tasks.len() {
             if state.is_over {
                 return;

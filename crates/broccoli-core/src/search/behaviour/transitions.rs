@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::task::Found;
 use super::version_space::Cost;
+use crate::problem::Objective;
 
 /// How many costs are counted apart; greater ones count as the last.
 const COSTS: usize = 16;
@@ -12,30 +14,9 @@ const COSTS: usize = 16;
 const MOST_STEPS: u64 = 1 << 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Rows", into = "Rows")]
 pub(super) struct Transitions {
-    /// By the number of a step, and the cost of the behaviour after it: as many costs as there were so far.
-    counts: Vec<u64>,
-    costs: usize,
-}
-
-/// What is written down.
-#[derive(Serialize, Deserialize)]
-struct Rows {
+    /// By the number of a step, and the cost of the behaviour after it.
     counts: Vec<[u64; COSTS]>,
-}
-
-impl From<Transitions> for Rows {
-    fn from(transitions: Transitions) -> Self {
-        let row = |row: &[u64]| std::array::from_fn(|cost| row.get(cost).copied().unwrap_or(0));
-        Rows { counts: transitions.rows().map(row).collect() }
-    }
-}
-
-impl From<Rows> for Transitions {
-    fn from(rows: Rows) -> Self {
-        Transitions { counts: rows.counts.concat(), costs: COSTS }
-    }
 }
 
 impl Transitions {
@@ -43,26 +24,23 @@ impl Transitions {
     #[inline]
     pub(super) fn count(&mut self, step: u64, cost: Cost) {
         let (step, cost) = place(step, cost);
-        if cost >= self.costs || step * self.costs + cost >= self.counts.len() {
-            self.make_room(step + step / 2 + 1, cost + 1);
+        if step >= self.counts.len() {
+            self.make_room(step + step / 2 + 1);
         }
-        self.counts[step * self.costs + cost] += 1;
+        self.counts[step][cost] += 1;
     }
 
     /// Takes back the count of a transition that was not asked for after all.
     pub(super) fn take_back(&mut self, step: u64, cost: Cost) {
         let (step, cost) = place(step, cost);
-        self.counts[step * self.costs + cost] -= 1;
+        self.counts[step][cost] -= 1;
     }
 
     /// Adds what another walk has counted.
     pub(super) fn add(&mut self, other: &Transitions) {
-        self.make_room(other.rows().count(), other.costs);
-        let costs = self.costs.max(1);
-        for (own, others) in self.counts.chunks_exact_mut(costs).zip(other.rows()) {
-            for (own, others) in own.iter_mut().zip(others) {
-                *own += others;
-            }
+        self.make_room(other.counts.len());
+        for (own, others) in self.counts.as_flattened_mut().iter_mut().zip(other.counts.as_flattened()) {
+            *own += others;
         }
     }
 
@@ -71,34 +49,21 @@ impl Transitions {
         self.counts.clear();
     }
 
-    /// By the number of a step, counts by cost.
-    fn rows(&self) -> impl Iterator<Item = &[u64]> {
-        self.counts.chunks_exact(self.costs.max(1))
-    }
-
-    /// Sees to it that there are so many steps and costs, at least.
+    /// Sees to it that there are so many steps, at least.
     #[cold]
-    fn make_room(&mut self, steps: usize, costs: usize) {
-        if costs > self.costs {
-            let costs = costs.next_power_of_two().max(4);
-            let mut counts = vec![0; self.rows().count() * costs];
-            for (new, old) in counts.chunks_exact_mut(costs).zip(self.rows()) {
-                new[..old.len()].copy_from_slice(old);
-            }
-            (self.counts, self.costs) = (counts, costs);
-        }
-        self.counts.resize(self.counts.len().max(steps * self.costs), 0);
+    fn make_room(&mut self, steps: usize) {
+        self.counts.resize(self.counts.len().max(steps), [0; COSTS]);
     }
 
     /// Whether they can be counts: none is so large that they could not be added up.
     pub(super) fn is_plausible(&self) -> bool {
-        self.counts.len() <= (MOST_STEPS as usize + 1) * 2 * COSTS
-            && self.counts.iter().all(|&count| count < 1 << 40)
+        self.counts.len() <= (MOST_STEPS as usize + 1) * 2
+            && self.counts.as_flattened().iter().all(|&count| count < 1 << 40)
     }
 
     /// All of them.
     pub(super) fn all(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.as_flattened().iter().sum()
     }
 
     /// How many have a number in `steps`, up to a horizon, and leave a behaviour that needs at most
@@ -112,7 +77,7 @@ impl Transitions {
         if (MOST_STEPS..horizon).contains(steps.end()) {
             return None;
         }
-        let counted = self.rows().zip(0..).filter(|(_, step)| steps.contains(step));
+        let counted = self.counts.iter().zip(0..).filter(|(_, step)| steps.contains(step));
         Some(counted.map(|(by_cost, _)| by_cost.iter().take(costs).sum::<u64>()).sum())
     }
 }
@@ -123,11 +88,39 @@ fn place(step: u64, cost: Cost) -> (usize, usize) {
     (step.min(MOST_STEPS) as usize, (cost as usize).min(COSTS - 1))
 }
 
+/// How many queries any search must make from one initial state, if that is known.
+pub(super) fn necessary(
+    objective: Objective,
+    best: Option<&Found>,
+    transitions: &Transitions,
+) -> Option<u64> {
+    let horizon = objective.horizon();
+    let up_to = |steps, nodes| transitions.up_to(steps, horizon, nodes);
+    let smaller = |steps, size: Cost| size.checked_sub(1).map_or(Some(0), |most| up_to(steps, most));
+    if !objective.is_plain() {
+        return None;
+    }
+    let best = best.map(|best| (best.score.value(objective), best.score.size, best.own_steps));
+    match (objective, best) {
+        (Objective::Reach { .. }, Some((0, ..))) => Some(0),
+        // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
+        (Objective::Reach { .. }, Some((value, size, _))) => {
+            Some(up_to(1..=value - 1, Cost::MAX)? + smaller(value..=value, size)?)
+        }
+        (Objective::Reach { .. }, None) => up_to(1..=horizon, Cost::MAX),
+        // Its own trace, and all that smaller trees can do.
+        (_, Some((value, size, own_steps))) if value == horizon => {
+            Some(own_steps + smaller(1..=horizon, size)?)
+        }
+        _ => Some(transitions.all()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Counts that widen and lengthen as they go, added up, forgotten, written down and read, against a list.
+    /// Counts that lengthen as they go, added up, forgotten, written down and read, against a list.
     #[test]
     fn counts_are_those_of_a_list() {
         let (mut counted, mut all) = (Transitions::default(), Transitions::default());

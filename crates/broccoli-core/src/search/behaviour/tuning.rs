@@ -24,9 +24,7 @@ pub struct Tuning {
     pub in_bands: usize,
     /// A chunk of several tasks makes one part in so many of all steps before: all but the first task may be in vain.
     pub chunk_share: u64,
-    /// One of a single task makes one part in so many, since nothing of it is in vain, …
-    pub lone_share: u64,
-    /// … but no fewer than this.
+    /// One of a single task makes as many as all before, since nothing of it is in vain, and so many at least.
     pub least_chunk: u64,
     /// A chunk has several tasks as soon as each can have so many steps, …
     pub least_task: u64,
@@ -48,7 +46,6 @@ impl Default for Tuning {
             label_price: 3,
             in_bands: 4,
             chunk_share: 16,
-            lone_share: 4,
             least_chunk: 64,
             least_task: 8_192,
             most_tasks: 64,
@@ -81,7 +78,6 @@ impl Tuning {
             scout_share: self.scout_share.max(1),
             in_bands: self.in_bands.max(1),
             chunk_share: self.chunk_share.max(1),
-            lone_share: self.lone_share.max(1),
             least_chunk: self.least_chunk.max(1),
             least_task: self.least_task.max(1),
             most_tasks: self.most_tasks.clamp(1, 1 << 16),
@@ -98,7 +94,7 @@ impl Tuning {
     /// The steps of the next chunk, after so many, and its tasks.
     pub(super) fn chunk(&self, steps: u64) -> (u64, usize) {
         let tasks = (steps / self.chunk_share / self.least_task).clamp(1, self.most_tasks as u64);
-        let share = if tasks > 1 { self.chunk_share } else { self.lone_share };
+        let share = if tasks > 1 { self.chunk_share } else { 1 };
         ((steps / share).max(self.least_chunk), tasks as usize)
     }
 }
@@ -117,7 +113,7 @@ mod tests {
         assert_eq!(tuning.chunk(u64::MAX).1, 64);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
             "first_cut": 0, "cut_growth": 0, "near": 0, "scout_share": 0, "label_price": 0, "in_bands": 0,
-            "chunk_share": 0, "lone_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
+            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))
         .expect("numbers");

@@ -91,14 +91,6 @@ impl Store for Arena {
         }
     }
 
-    fn are_simple_around<'p>(
-        &self,
-        _: impl Iterator<Item = Point<'p, Self>>,
-        _: &Point<'_, Self>,
-    ) -> Option<bool> {
-        None
-    }
-
     fn is_inside(&self, &bounds: &u32, point: &Point<'_, Self>) -> bool {
         let ranges = &self.ranges[bounds as usize + usize::from(point.label) * self.dimensions..];
         is_within(point.cell, ranges)
@@ -132,13 +124,13 @@ impl Store for Arena {
         None
     }
 
-    const HAS_PAIRS: bool = false;
+    const HAS_DIRECTIONS: bool = false;
 
-    fn pairs_beyond(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>, _: &Point<'_, Self>) -> u64 {
+    fn directions_beyond(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>, _: &Point<'_, Self>) -> u64 {
         u64::MAX
     }
 
-    fn pairs_across(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>) -> u64 {
+    fn directions_across(&self, _: &u32, _: usize, _: Option<&Point<'_, Self>>) -> u64 {
         u64::MAX
     }
 

@@ -1,17 +1,14 @@
 //! Bounds: per label, the least and greatest rank in every dimension of the points of a region.
 //!
-//! All that the version space asks of a region's points is answered from their bounds. Three stores
-//! hold them: [`Narrow`] has them in one of the machine's [wide registers](super::bytes), for two labels, up to
-//! four dimensions and not too many thresholds, which is the usual case; [`Inline`] in [several](super::lanes), for
-//! some other small numbers; [`Arena`] holds any number.
+//! All that the version space asks of a region's points is answered from their bounds. Two stores hold them:
+//! [`Registers`] in the machine's wide registers, for two labels and up to four dimensions, which is the usual case;
+//! [`Arena`] holds any number.
 
 mod arena;
-mod inline;
-mod narrow;
+mod registers;
 
 pub(super) use self::arena::Arena;
-pub(super) use self::inline::Inline;
-pub(super) use self::narrow::Narrow;
+pub(super) use self::registers::Registers;
 use super::version_space::{Cost, Way};
 
 /// A cell with a label, as a store wants it.
@@ -73,16 +70,6 @@ pub(super) trait Store: Sized {
         point: &Point<'_, Self>,
     );
 
-    /// Whether there is a dimension in which those of some points up to the rank of the last one, or those from it
-    /// on, need no split. Nothing if there is no quick way to tell.
-    fn are_simple_around<'p>(
-        &self,
-        points: impl Iterator<Item = Point<'p, Self>>,
-        last: &Point<'_, Self>,
-    ) -> Option<bool>
-    where
-        Self: 'p;
-
     /// Whether a cell lies within the bounds of its label, so that adding it changes nothing.
     fn is_inside(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> bool;
 
@@ -93,15 +80,15 @@ pub(super) trait Store: Sized {
     /// dimension, so that one predicate tells them apart; else `None`.
     fn cost_without_split(&self, bounds: &Self::Bounds) -> Option<Cost>;
 
-    /// The only label present other than this one, if there is one and [`Store::pairs_beyond`] tells something.
+    /// The only label present other than this one, if there is one and [`Store::directions_beyond`] tells something.
     fn only_other(&self, bounds: &Self::Bounds, label: u16) -> Option<usize>;
 
-    /// Whether there are two labels, and it tells [pairs of directions](Store::pairs_beyond).
-    const HAS_PAIRS: bool;
+    /// Whether there are two labels, and it tells [pairs of directions](Store::directions_beyond).
+    const HAS_DIRECTIONS: bool;
 
     /// The pairs of directions in one of which a point is beyond the bounds of a label, with one more point if
     /// there is one.
-    fn pairs_beyond(
+    fn directions_beyond(
         &self,
         bounds: &Self::Bounds,
         label: usize,
@@ -111,7 +98,7 @@ pub(super) trait Store: Sized {
 
     /// The pairs of directions in both of which some point of another label is beyond the bounds of this one, with
     /// one more point if there is one.
-    fn pairs_across(&self, bounds: &Self::Bounds, label: usize, more: Option<&Point<'_, Self>>) -> u64;
+    fn directions_across(&self, bounds: &Self::Bounds, label: usize, more: Option<&Point<'_, Self>>) -> u64;
 
     /// How far the store reaches, for [`Store::cut_back`].
     fn reach(&self) -> usize;

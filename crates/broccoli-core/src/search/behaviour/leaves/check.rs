@@ -1,6 +1,6 @@
 //! Whether leaves that come from outside, from a checkpoint or a subproblem, can be those of a problem.
 
-use super::{End, Group, Leaves, NO_LABEL, NONE, Reached, Record};
+use super::{Group, LeafCell, Leaves, NO_LABEL, NONE, Reached, Record};
 use crate::problem::Problem;
 
 impl Leaves {
@@ -28,15 +28,15 @@ impl Leaves {
 
     fn is_leaf(&self, record: &Record, depths: &[u32], problem: &Problem) -> bool {
         let depth = |last: u32| if last == NONE { Some(0) } else { depths.get(last as usize).copied() };
-        let (labels, steps) = match record.end {
-            End::Instead { of, label } => {
+        let (labels, steps) = match record.reaches {
+            LeafCell::Instead { of, label } => {
                 let Some(other) = self.labels.get(of as usize) else { return false };
                 if label == other.label || !is_action(label, problem) {
                     return false;
                 }
                 (depth(other.parent), other.steps)
             }
-            End::Cell(number) => {
+            LeafCell::New(number) => {
                 let Some(&Reached { last, label, steps, .. }) = self.reached.get(number as usize) else {
                     return false;
                 };

@@ -3,6 +3,7 @@
 //! The labels of all leaves form a tree in which a leaf's labels are the way from the root, so what
 //! leaves have in common is kept once, and a leaf can be gone on with in any order.
 
+pub(super) mod bits;
 mod check;
 
 use serde::{Deserialize, Serialize};
@@ -55,16 +56,16 @@ struct Record {
     group: u32,
     /// How many labels it has.
     labels: u32,
-    end: End,
+    reaches: LeafCell,
 }
 
 /// What its trace has reached.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum End {
+enum LeafCell {
     /// The cell that other leaves give this label in the tree of labels. It is to be given another one instead.
     Instead { of: u32, label: u16 },
     /// A cell for which there is no such label, with this number.
-    Cell(u32),
+    New(u32),
 }
 
 /// The last label before a cell, or `NONE`; the label that it is to be given, or `NO_LABEL`; and the steps until
@@ -114,37 +115,6 @@ fn known(nodes: u16) -> Option<Cost> {
     (nodes != NOT_KNOWN).then_some(Cost::from(nodes))
 }
 
-/// Floats are written as their bits: infinity is a value, and not every format has it.
-pub(super) mod bits {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(in crate::search::behaviour) fn serialize<S: Serializer>(
-        value: &f64,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(value.to_bits())
-    }
-
-    pub(in crate::search::behaviour) fn deserialize<'d, D: Deserializer<'d>>(
-        deserializer: D,
-    ) -> Result<f64, D::Error> {
-        u64::deserialize(deserializer).map(f64::from_bits)
-    }
-}
-
-/// The same for several.
-mod as_bits {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(values.iter().map(|value| value.to_bits()))
-    }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        Ok(Vec::<u64>::deserialize(deserializer)?.into_iter().map(f64::from_bits).collect())
-    }
-}
-
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Leaves {
     dimensions: usize,
@@ -153,7 +123,7 @@ pub(super) struct Leaves {
     cells: Vec<u16>,
     groups: Vec<Group>,
     started: Vec<u32>,
-    #[serde(with = "as_bits")]
+    #[serde(with = "bits::several")]
     values: Vec<f64>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
@@ -246,18 +216,18 @@ impl Leaves {
             let Label { label: other, steps, .. } = self.labels[instead as usize];
             label.is_some_and(|label| label != other) && steps == at.steps && self.label_cell(instead) == cell
         });
-        let end = match (instead, label) {
-            (Some(of), Some(label)) => End::Instead { of, label },
+        let reaches = match (instead, label) {
+            (Some(of), Some(label)) => LeafCell::Instead { of, label },
             _ => {
                 let last = count.checked_sub(1).map_or(NONE, |last| self.path[last]);
                 let (label, cost) = (label.unwrap_or(NO_LABEL), number_or_not_known(cost));
                 self.reached.push(Reached { last, label, cost, steps: at.steps });
                 append(&mut self.cells, cell);
-                End::Cell(self.reached.len() as u32 - 1)
+                LeafCell::New(self.reached.len() as u32 - 1)
             }
         };
         let group = self.group(&leaf);
-        self.records.push(Record { share: at.share, group, labels: leaf.labels, end });
+        self.records.push(Record { share: at.share, group, labels: leaf.labels, reaches });
     }
 
     /// Writes down leaves that differ from the last one in this: each has only so many of its labels, another label
@@ -267,7 +237,7 @@ impl Leaves {
         let (path, group) = (&self.path, self.groups.len() as u32 - 1);
         self.records.extend(leaves.map(|(labels, label, share)| {
             let of = path[labels as usize];
-            Record { share, group, labels, end: End::Instead { of, label } }
+            Record { share, group, labels, reaches: LeafCell::Instead { of, label } }
         }));
     }
 
@@ -332,11 +302,11 @@ impl Leaves {
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
         self.label_cells.extend_from_slice(&others.label_cells);
         self.records.extend(others.records.iter().map(|&record| {
-            let end = match record.end {
-                End::Instead { of, label } => End::Instead { of: moved(of), label },
-                End::Cell(number) => End::Cell(number + reached),
+            let reaches = match record.reaches {
+                LeafCell::Instead { of, label } => LeafCell::Instead { of: moved(of), label },
+                LeafCell::New(number) => LeafCell::New(number + reached),
             };
-            Record { group: record.group + groups, end, ..record }
+            Record { group: record.group + groups, reaches, ..record }
         }));
         self.reached
             .extend(others.reached.iter().map(|&reached| Reached { last: moved(reached.last), ..reached }));
@@ -355,10 +325,10 @@ impl Leaves {
     /// Writes into `path` the labels of a leaf, in the order in which they were given, instead of those of
     /// another leaf; how many the two have in common.
     pub(super) fn path(&self, leaf: usize, path: &mut Vec<u32>) -> usize {
-        let Record { labels, end, .. } = self.records[leaf];
-        let mut next = match end {
-            End::Instead { of, .. } => self.labels[of as usize].parent,
-            End::Cell(number) => self.reached[number as usize].last,
+        let Record { labels, reaches, .. } = self.records[leaf];
+        let mut next = match reaches {
+            LeafCell::Instead { of, .. } => self.labels[of as usize].parent,
+            LeafCell::New(number) => self.reached[number as usize].last,
         };
         let mut count = labels as usize;
         path.resize(count, NONE);
@@ -372,9 +342,9 @@ impl Leaves {
 
     /// The label that the cell of a leaf has instead in other leaves, after the same labels, if it is known.
     pub(super) fn instead(&self, leaf: usize) -> Option<u32> {
-        match self.records[leaf].end {
-            End::Instead { of, .. } => Some(of),
-            End::Cell(_) => None,
+        match self.records[leaf].reaches {
+            LeafCell::Instead { of, .. } => Some(of),
+            LeafCell::New(_) => None,
         }
     }
 
@@ -398,9 +368,9 @@ impl Leaves {
     }
 
     fn steps(&self, record: &Record) -> u64 {
-        match record.end {
-            End::Instead { of, .. } => self.labels[of as usize].steps,
-            End::Cell(number) => self.reached[number as usize].steps,
+        match record.reaches {
+            LeafCell::Instead { of, .. } => self.labels[of as usize].steps,
+            LeafCell::New(number) => self.reached[number as usize].steps,
         }
     }
 
@@ -408,9 +378,9 @@ impl Leaves {
         let record = &self.records[leaf];
         let Group { trace, worst, total, .. } = self.groups[record.group as usize];
         let (started, values) = self.of_group(record.group as usize);
-        let (cell, label, cost) = match record.end {
-            End::Instead { of, label } => (self.label_cell(of), Some(label), None),
-            End::Cell(number) => {
+        let (cell, label, cost) = match record.reaches {
+            LeafCell::Instead { of, label } => (self.label_cell(of), Some(label), None),
+            LeafCell::New(number) => {
                 let number = number as usize;
                 let Reached { label, cost, .. } = self.reached[number];
                 let cell = &self.cells[number * self.dimensions..][..self.dimensions];

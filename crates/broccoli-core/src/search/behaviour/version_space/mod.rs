@@ -18,13 +18,14 @@
 
 use std::ops::Range;
 
-mod pairs;
+mod flat;
 mod points;
 mod refine;
 mod split;
 mod stack;
 mod two;
 
+use self::flat::FlatEntry;
 use self::points::Points;
 use self::split::Scratch;
 use self::stack::Stack;
@@ -41,7 +42,7 @@ struct Region<B> {
     /// The fewest predicate nodes that tell its points apart.
     cost: Cost,
     /// Its entries, if it has been split, the first of them one of the cheapest; it is split only when it costs more
-    /// than 1. One that costs 2 and has none may have no more, and this is where its [pairs](two::Pairs) are.
+    /// than 1. One that costs 2 and has none may have no more, and this is where its [directions](two::DirectionPairs) are.
     first: u32,
     count: u32,
 }
@@ -163,7 +164,7 @@ struct Level<B> {
     root: Region<B>,
     /// How far each of these reached before the last one was pushed.
     store: usize,
-    pairs: usize,
+    flat: usize,
     twos: usize,
 }
 
@@ -207,12 +208,12 @@ pub(super) struct VersionSpace<S: Store> {
     /// Per point, how far each of the entries reached before it was pushed.
     marks: Vec<usize>,
     /// The entries of regions of depth 2, and of deeper ones by depth less 3.
-    pairs: Stack<pairs::Pair<S::Bounds>>,
+    flat: Stack<FlatEntry<S::Bounds>>,
     entries: Vec<Stack<Entry<S::Bounds>>>,
     /// Of regions that are split by two predicates.
-    twos: Stack<two::Pairs>,
+    twos: Stack<two::DirectionPairs>,
     /// Scratch space of [`VersionSpace::split`], likewise.
-    scratch_of_pairs: Scratch<S::Bounds>,
+    flat_scratch: Scratch<S::Bounds>,
     scratch: Vec<Scratch<S::Bounds>>,
 }
 
@@ -224,12 +225,12 @@ impl<S: Store> VersionSpace<S> {
         VersionSpace {
             budget: Budget { depth, nodes },
             points: Points::new(thresholds.len()),
-            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, pairs: 0, twos: 0 }],
+            levels: vec![Level { root: Region::simple(store.empty(), 0), store: 0, flat: 0, twos: 0 }],
             marks: Vec::new(),
-            pairs: Stack::default(),
+            flat: Stack::default(),
             entries: (3..depths).map(|_| Stack::default()).collect(),
             twos: Stack::default(),
-            scratch_of_pairs: Scratch::default(),
+            flat_scratch: Scratch::default(),
             scratch: (3..depths).map(|_| Scratch::default()).collect(),
             thresholds,
             store,
@@ -270,32 +271,17 @@ impl<S: Store> VersionSpace<S> {
     #[inline]
     pub(super) fn fit(&self, point: &Point<'_, S>, nodes: Cost) -> Fit {
         let budget = Budget { nodes: nodes.min(self.budget.nodes), ..self.budget };
-        self.fits::<false>(self.root(), budget, point, None)
-    }
-
-    /// Whether some tree within the limits agrees with one more point. Changes nothing.
-    pub(super) fn is_possible(&mut self, point: &Point<'_, S>) -> bool {
-        match self.fits::<true>(self.root(), self.budget, point, None) {
-            Fit::Within(_) => true,
-            Fit::No => false,
-            Fit::Unknown => {
-                let is_possible = self.push(point);
-                if is_possible {
-                    self.pop();
-                }
-                is_possible
-            }
-        }
+        self.fits(self.root(), budget, point, None)
     }
 
     /// Adds a point, if some tree within the limits agrees with it and all others; says whether.
     pub(super) fn push(&mut self, point: &Point<'_, S>) -> bool {
-        let (store, pairs, twos) = (self.store.reach(), self.pairs.len(), self.twos.len());
+        let (store, flat, twos) = (self.store.reach(), self.flat.len(), self.twos.len());
         self.marks.extend(self.entries.iter().map(Stack::len));
         self.points.push(point);
         // The level is pushed in any case, so that one way back serves both.
         let mut levels = std::mem::take(&mut self.levels);
-        levels.push(Level { store, pairs, twos, ..levels[levels.len() - 1] });
+        levels.push(Level { store, flat, twos, ..levels[levels.len() - 1] });
         let root = &mut levels[self.len()].root;
         let change = self.add(root, self.budget, point, None);
         self.levels = levels;
@@ -316,9 +302,9 @@ impl<S: Store> VersionSpace<S> {
         if count >= self.len() {
             return;
         }
-        let Level { store, pairs, twos, .. } = self.levels[count + 1];
+        let Level { store, flat, twos, .. } = self.levels[count + 1];
         self.store.cut_back(store);
-        self.pairs.truncate(pairs);
+        self.flat.truncate(flat);
         self.twos.truncate(twos);
         let start = count * self.entries.len();
         for (entries, &mark) in self.entries.iter_mut().zip(&self.marks[start..]) {

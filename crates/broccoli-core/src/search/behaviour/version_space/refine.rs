@@ -6,7 +6,7 @@ use crate::search::behaviour::bounds::{Point, Store};
 impl<S: Store> VersionSpace<S> {
     /// Whether a region stays within its budget with one more point.
     #[inline(always)]
-    pub(super) fn fits<const EXACTLY: bool>(
+    pub(super) fn fits(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
@@ -15,8 +15,8 @@ impl<S: Store> VersionSpace<S> {
     ) -> Fit {
         if region.count > 0 {
             return match budget.depth {
-                2 => Fit::within(self.pairs_fit(region, budget.nodes, point)),
-                _ => self.entries_fit::<EXACTLY>(region, budget, point, way),
+                2 => Fit::within(self.flat_fit(region, budget.nodes, point)),
+                _ => self.entries_fit(region, budget, point, way),
             };
         }
         if region.is_two() {
@@ -26,7 +26,6 @@ impl<S: Store> VersionSpace<S> {
             Some(cost) => (Some(budget.covers(cost)), cost),
             None if budget.depth < 2 || budget.nodes < 2 => (Some(false), 2),
             None if budget.nodes == 2 => (self.two_suffice(&region.bounds, point, way), 2),
-            None if EXACTLY && budget.depth == 2 => (self.pairs_suffice(point, way), 3),
             None => (None, 2),
         };
         is_enough.map_or(Fit::Unknown, |is_enough| Fit::within(is_enough.then_some(cost)))
@@ -34,7 +33,7 @@ impl<S: Store> VersionSpace<S> {
 
     /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
     #[inline(never)]
-    fn entries_fit<const EXACTLY: bool>(
+    fn entries_fit(
         &self,
         region: &Region<S::Bounds>,
         budget: Budget,
@@ -56,7 +55,7 @@ impl<S: Store> VersionSpace<S> {
                 {
                     is_whole_known |= is_whole;
                     let way = Way::new(entry.group, side, way);
-                    match self.fits::<EXACTLY>(&entry.sides[side], budget, point, Some(&way)) {
+                    match self.fits(&entry.sides[side], budget, point, Some(&way)) {
                         Fit::Within(cost) => return Fit::Within(others + cost),
                         Fit::No => {}
                         Fit::Unknown => is_unknown = true,
@@ -82,7 +81,7 @@ impl<S: Store> VersionSpace<S> {
     ) -> Change {
         if region.count > 0 {
             return match budget.depth {
-                2 => self.refine_pairs(region, budget.nodes, point),
+                2 => self.refine_flat(region, budget.nodes, point),
                 _ => self.refine(region, budget, point, way),
             };
         }

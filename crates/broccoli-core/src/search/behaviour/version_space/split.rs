@@ -67,7 +67,7 @@ impl<S: Store> VersionSpace<S> {
         if budget.depth < 2 || budget.nodes < 2 {
             return Change::Impossible;
         }
-        if budget.nodes == 2 && S::HAS_PAIRS {
+        if budget.nodes == 2 && S::HAS_DIRECTIONS {
             return self.split_by_two(region, way);
         }
         let last = self.points.point(self.points.len() - 1);
@@ -75,7 +75,7 @@ impl<S: Store> VersionSpace<S> {
             return Change::Impossible;
         }
         if budget.depth == 2 {
-            return self.split_into_pairs(region, budget.nodes, way);
+            return self.split_flat(region, budget.nodes, way);
         }
         let level = budget.depth as usize - 3;
         let first = self.entries[level].len();

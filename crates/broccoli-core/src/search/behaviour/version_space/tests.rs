@@ -4,8 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::behaviour::bounds::{Arena, Inline, Narrow};
-use crate::search::behaviour::lanes::Lanes;
+use crate::search::behaviour::bounds::{Arena, Registers};
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 
 /// Pushes the points that fit, takes some back now and then, and compares every answer with the
@@ -31,19 +30,14 @@ fn check<S: Store>(
             let possible = expected.is_some_and(|least| least <= u64::from(most));
             let budget = Budget { nodes: most, ..space.budget };
             let point = Point::new(&cell, label);
-            for fit in [
-                space.fits::<false>(space.root(), budget, &point, None),
-                space.fits::<true>(space.root(), budget, &point, None),
-            ] {
-                let is_right = match fit {
-                    Fit::Within(cost) => cost <= most && expected.is_some_and(|least| least <= cost.into()),
-                    Fit::No => !possible,
-                    Fit::Unknown => true,
-                };
-                prop_assert!(is_right, "{fit:?} within {most}, and it is {expected:?}");
-            }
+            let fit = space.fits(space.root(), budget, &point, None);
+            let is_right = match fit {
+                Fit::Within(cost) => cost <= most && expected.is_some_and(|least| least <= cost.into()),
+                Fit::No => !possible,
+                Fit::Unknown => true,
+            };
+            prop_assert!(is_right, "{fit:?} within {most}, and it is {expected:?}");
         }
-        prop_assert_eq!(space.is_possible(&Point::new(&cell, label)), expected.is_some());
         let pushed = space.push(&Point::new(&cell, label));
         prop_assert_eq!(pushed.then(|| u64::from(space.cost())), expected);
         if pushed {
@@ -71,15 +65,9 @@ proptest! {
         moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..3u16, 0..24u8), 0..24),
     ) {
         let limits = (depth, nodes.min((1 << depth) - 1));
-        check::<Narrow<1>>(1, 2, limits, &moves)?;
-        check::<Narrow<2>>(2, 2, limits, &moves)?;
-        check::<Narrow<3>>(3, 2, limits, &moves)?;
-        check::<Narrow<4>>(4, 2, limits, &moves)?;
-        check::<Inline<1, 2>>(1, 2, limits, &moves)?;
-        check::<Inline<2, 2>>(2, 2, limits, &moves)?;
-        check::<Inline<2, 3>>(2, 3, limits, &moves)?;
-        check::<Inline<3, 4>>(3, 4, limits, &moves)?;
-        check::<Inline<4, 2>>(4, 2, limits, &moves)?;
+        for dimensions in 1..=4 {
+            check::<Registers>(dimensions, 2, limits, &moves)?;
+        }
         check::<Arena>(1, 3, limits, &moves)?;
         check::<Arena>(2, 2, limits, &moves)?;
         check::<Arena>(3, 3, limits, &moves)?;
@@ -107,23 +95,37 @@ proptest! {
             let label = |cell: &[u16; 4]| is(cell, a) && is(cell, b) || limits.1 > 2 && is(cell, c);
             moves.iter().map(|&(cell, noise, back)| (cell, u16::from(label(&cell) ^ (noise == 0)), back)).collect()
         };
-        check::<Narrow<1>>(1, 2, limits, &labelled(1))?;
-        check::<Narrow<2>>(2, 2, limits, &labelled(2))?;
-        check::<Narrow<3>>(3, 2, limits, &labelled(3))?;
-        check::<Narrow<4>>(4, 2, limits, &labelled(4))?;
-        check::<Inline<1, 2>>(1, 2, limits, &labelled(1))?;
-        check::<Inline<2, 2>>(2, 2, limits, &labelled(2))?;
-        check::<Inline<3, 2>>(3, 2, limits, &labelled(3))?;
-        check::<Inline<4, 2>>(4, 2, limits, &labelled(4))?;
-        check::<Inline<2, 3>>(2, 3, limits, &labelled(2))?;
+        for dimensions in 1..=4 {
+            check::<Registers>(dimensions, 2, limits, &labelled(dimensions))?;
+        }
         check::<Arena>(2, 2, limits, &labelled(2))?;
+    }
+}
+
+/// Ranks use all 16 bits: what is told apart does not depend on where they lie.
+#[test]
+fn ranks_of_all_sizes() {
+    for high in [1, 2, 1 << 15, (1 << 15) + 1, u16::MAX - 1, u16::MAX] {
+        for place in 0..4 {
+            let mut space = VersionSpace::<Registers>::new(vec![u16::MAX; 4], 2, 1, 1);
+            let cell =
+                |rank: u16| std::array::from_fn::<u16, 4, _>(|other| if other == place { rank } else { 7 });
+            assert!(space.push(&Point::new(&cell(0), 0)));
+            assert!(space.push(&Point::new(&cell(high), 1)), "0 is told from {high}");
+            assert_eq!(space.cost(), 1);
+            let beyond = high.checked_add(1).map(|rank| space.fit(&Point::new(&cell(rank), 0), 1));
+            assert!(
+                beyond.is_none_or(|fit| fit == Fit::No),
+                "one predicate does not do for both sides of {high}"
+            );
+        }
     }
 }
 
 /// Thousands of thresholds cost no more than the points that tell them apart.
 #[test]
 fn thousands_of_thresholds_take_little_memory() {
-    let mut space = VersionSpace::<Inline<4, 2>>::new(vec![2_000; 4], 2, 3, 7);
+    let mut space = VersionSpace::<Registers>::new(vec![2_000; 4], 2, 3, 7);
     let mut random = 1u64;
     let mut draw = |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -135,8 +137,8 @@ fn thousands_of_thresholds_take_little_memory() {
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
         space.push(&Point::new(&cell, label));
         let entries: usize = space.entries.iter().map(Stack::len).sum();
-        let bytes = entries * size_of::<Entry<[Lanes; 2]>>()
-            + space.pairs.len() * size_of::<pairs::Pair<[Lanes; 2]>>();
+        let bytes = entries * size_of::<Entry<<Registers as Store>::Bounds>>()
+            + space.flat.len() * size_of::<FlatEntry<<Registers as Store>::Bounds>>();
         most = most.max(bytes);
     }
     assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");

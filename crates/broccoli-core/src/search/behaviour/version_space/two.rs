@@ -10,7 +10,7 @@ use super::{Budget, Change, Region, VersionSpace, Way};
 use crate::search::behaviour::bounds::{Point, Store};
 
 /// By label X, the pairs of directions in one of which each point of the other label is beyond the bounds of X.
-pub(super) type Pairs = [u64; 2];
+pub(super) type DirectionPairs = [u64; 2];
 
 impl<S: Store> VersionSpace<S> {
     /// Whether two predicates tell the points of a region apart that needs no split without one more point, if
@@ -27,17 +27,17 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
     ) -> Option<bool> {
         let other = self.store.only_other(bounds, point.label)?;
-        let is_beyond = self.store.pairs_beyond(bounds, other, None, point) != 0;
-        Some(is_beyond || self.pairs_beyond(u64::MAX, bounds, point.label, Some(point), way) != 0)
+        let is_beyond = self.store.directions_beyond(bounds, other, None, point) != 0;
+        Some(is_beyond || self.directions_beyond(u64::MAX, bounds, point.label, Some(point), way) != 0)
     }
 
     /// Splits a region, one that costs more than 1, by two predicates.
     pub(super) fn split_by_two(&mut self, region: &mut Region<S::Bounds>, way: Option<&Way<'_>>) -> Change {
-        let pairs = [0, 1].map(|label| self.pairs_beyond(u64::MAX, &region.bounds, label, None, way));
+        let pairs = [0, 1].map(|label| self.directions_beyond(u64::MAX, &region.bounds, label, None, way));
         self.become_two(region, pairs)
     }
 
-    fn become_two(&mut self, region: &mut Region<S::Bounds>, pairs: Pairs) -> Change {
+    fn become_two(&mut self, region: &mut Region<S::Bounds>, pairs: DirectionPairs) -> Change {
         if pairs == [0, 0] {
             return Change::Impossible;
         }
@@ -55,12 +55,12 @@ impl<S: Store> VersionSpace<S> {
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
     ) -> bool {
-        let [own, other] = self.pairs_of(region, point);
+        let [own, other] = self.directions_of(region, point);
         budget.nodes >= 2
             && (other != 0
                 || own != 0
                     && (self.store.is_inside(&region.bounds, point)
-                        || self.pairs_beyond(own, &region.bounds, point.label, Some(point), way) != 0))
+                        || self.directions_beyond(own, &region.bounds, point.label, Some(point), way) != 0))
     }
 
     /// Adds one more point to a region that costs two predicates.
@@ -72,7 +72,7 @@ impl<S: Store> VersionSpace<S> {
         point: &Point<'_, S>,
         way: Option<&Way<'_>>,
     ) -> Change {
-        let [mut own, other] = self.pairs_of(region, point);
+        let [mut own, other] = self.directions_of(region, point);
         if budget.nodes < 2 || own == 0 && other == 0 {
             return Change::Impossible;
         }
@@ -86,7 +86,7 @@ impl<S: Store> VersionSpace<S> {
             self.store.widen(&mut region.bounds, point);
             // Pairs that are lost are lost for good.
             if own != 0 {
-                own = self.pairs_beyond(own, &region.bounds, point.label, None, way);
+                own = self.directions_beyond(own, &region.bounds, point.label, None, way);
             }
         }
         let mut pairs = [own; 2];
@@ -96,15 +96,15 @@ impl<S: Store> VersionSpace<S> {
 
     /// The pairs with the label of a point as X, before it is added, and those with the other label, after that.
     #[inline(always)]
-    fn pairs_of(&self, region: &Region<S::Bounds>, point: &Point<'_, S>) -> Pairs {
+    fn directions_of(&self, region: &Region<S::Bounds>, point: &Point<'_, S>) -> DirectionPairs {
         let pairs = self.twos.item(region.first as usize);
         let (own, other) = (usize::from(point.label), usize::from(point.label == 0));
-        [pairs[own], pairs[other] & self.store.pairs_beyond(&region.bounds, other, None, point)]
+        [pairs[own], pairs[other] & self.store.directions_beyond(&region.bounds, other, None, point)]
     }
 
     /// Those of some pairs of directions in one of which each point of a region with another label is beyond the
     /// bounds of this one, with one more point if there is one.
-    fn pairs_beyond(
+    fn directions_beyond(
         &self,
         mut pairs: u64,
         bounds: &S::Bounds,
@@ -113,14 +113,14 @@ impl<S: Store> VersionSpace<S> {
         way: Option<&Way<'_>>,
     ) -> u64 {
         // If there were only one direction left, one predicate would do.
-        pairs &= self.store.pairs_across(bounds, usize::from(label), more);
+        pairs &= self.store.directions_across(bounds, usize::from(label), more);
         if pairs == 0 {
             return 0;
         }
         let is_at_end = S::is_at_end(way);
         for point in self.points.iter().rev() {
             if point.label != label && is_at_end(&point) {
-                pairs &= self.store.pairs_beyond(bounds, usize::from(label), more, &point);
+                pairs &= self.store.directions_beyond(bounds, usize::from(label), more, &point);
                 if pairs == 0 {
                     break;
                 }

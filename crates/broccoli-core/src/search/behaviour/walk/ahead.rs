@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::tally::Measure;
-use super::{Ask, Frame, Position, Walk};
+use super::{Ask, Frame, From, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, Slot};
@@ -54,13 +54,14 @@ impl<S: Store> Walk<S> {
         }
         let Some(most) = self.allowance_for_step() else { return self.give_up(cell) };
         if self.is_suspended || self.at.steps >= self.job.round.cut {
-            self.ask = self.leave(cell);
+            self.set_aside(cell, None);
+            self.ask = Ask::Leave;
             return;
         }
         let (mark, action) = self.choose_action(cell, most);
         self.count_step();
         // Nothing but this is written: a copy of all that an `Ask` can be would have to wait for it.
-        self.ask = Ask::Step { mark, action };
+        self.ask = Ask::Step { from: From::Here, mark, action };
     }
 
     /// The present trace has ended, at the horizon if it is still running.
@@ -145,22 +146,10 @@ impl<S: Store> Walk<S> {
     /// The first two labels of a point that are not plainly impossible, if there are two.
     #[inline]
     fn open_labels(&mut self, point: &mut Point<'_, S>, within: Cost) -> (Open, Option<Open>) {
-        // If no other label is possible the last one looked at is, and there is no need to.
-        let only = |label| (Open { label, most: Cost::MAX }, None);
-        if self.actions == 2 {
-            let unlikely = self.unlikely;
-            let Some(one) = self.open_label(point, unlikely..unlikely + 1, within) else {
-                return only(1 - unlikely);
-            };
-            let likely = 1 - unlikely;
-            let Some(other) = self.open_label(point, likely..likely + 1, within) else {
-                self.unlikely = likely;
-                return only(unlikely);
-            };
-            return if unlikely == 0 { (one, Some(other)) } else { (other, Some(one)) };
-        }
+        // If no other label is possible the last one is, and there is no need to look.
         let last = self.actions - 1;
-        let first = self.open_label(point, 0..last, within).unwrap_or(only(last).0);
+        let only = Open { label: last, most: Cost::MAX };
+        let first = self.open_label(point, 0..last, within).unwrap_or(only);
         (first, self.open_label(point, first.label + 1..self.actions, within))
     }
 
@@ -264,10 +253,10 @@ impl<S: Store> Walk<S> {
         if let Measure::Fewest = self.measure { 1 } else { self.at.steps }
     }
 
-    /// Counts one more step of the present trace, which is asked for.
-    pub(super) fn step(&mut self, ask: Ask) -> Ask {
+    /// Asks for one more step of the present trace.
+    pub(super) fn step(&mut self, from: From, mark: bool, action: u16) -> Ask {
         self.count_step();
-        ask
+        Ask::Step { from, mark, action }
     }
 
     #[inline(always)]

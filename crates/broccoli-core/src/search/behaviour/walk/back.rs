@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::tally::Measure;
-use super::{Ask, Frame, Walk};
+use super::{Ask, Frame, From, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::{Leaf, LeafLabel};
@@ -17,7 +17,7 @@ impl<S: Store> Walk<S> {
         self.go_back()
     }
 
-    fn note_failure(&mut self) {
+    pub(super) fn note_failure(&mut self) {
         self.failures[self.order[self.at.trace as usize] as usize] += 1;
         self.end(self.at.share);
     }
@@ -41,7 +41,7 @@ impl<S: Store> Walk<S> {
             else {
                 break None;
             };
-            let marks = self.marks - u32::from(node.is_none());
+            let mark = self.marks - u32::from(node.is_none());
             let labelled = labelled as usize;
             let mut implied_within = None;
             if labelled < self.labels.len() {
@@ -92,20 +92,20 @@ impl<S: Store> Walk<S> {
             match (given, node) {
                 (None, _) => self.end(at.share),
                 (Some((true, action)), None) => {
-                    break Some(self.step(Ask::Return { marks, keep, action }));
+                    break Some(self.step(From::Mark(mark), false, action));
                 }
-                (Some((true, action)), Some(node)) => match self.go_on(node, action) {
-                    Some(ask) => break Some(ask),
-                    None => self.note_failure(),
-                },
-                (Some((false, _)), None) if is_only && !keep => {
-                    let more = self.set_frames_aside(within);
-                    break Some(Ask::LeaveMarks { marks: marks - more, count: more + 1, keep });
+                (Some((true, action)), Some(node)) => {
+                    if let Some(ask) = self.go_on(node, action) {
+                        break Some(ask);
+                    }
                 }
-                (Some((false, _)), None) => break Some(Ask::LeaveMarks { marks, count: 1, keep }),
-                (Some((false, _)), Some(node)) => {
-                    break Some(Ask::LeaveRecalled { marks, node });
+                (Some((false, _)), None) => {
+                    self.leaf_places.copy(&self.mark_places, mark);
+                    if is_only && !keep {
+                        self.set_frames_aside(within);
+                    }
                 }
+                (Some((false, _)), Some(node)) => self.leaf_places.push(self.recall.state(node)),
             }
         };
         self.cell = cell;
@@ -113,9 +113,9 @@ impl<S: Store> Walk<S> {
     }
 
     /// The last label has been set aside of a frame whose other one follows. Most labels follow: sets aside those
-    /// of the frames before for which the same holds, without going back to each. How many these were.
-    fn set_frames_aside(&mut self, within: Cost) -> u32 {
-        let Measure::Fewest = self.measure else { return 0 };
+    /// of the frames before for which the same holds, without going back to each.
+    fn set_frames_aside(&mut self, within: Cost) {
+        let Measure::Fewest = self.measure else { return };
         let can_be = |frame: &&Frame| {
             let given = self.labels.given(frame.labelled as usize);
             let follows = given.implied_within.is_some_and(|nodes| within <= nodes);
@@ -129,8 +129,11 @@ impl<S: Store> Walk<S> {
             debug_assert_eq!((at.steps, at.worst), (labels.given(labelled as usize).steps, worst));
             (labelled, next, at.share)
         }));
-        self.marks -= count as u32;
-        count as u32
+        let marks = self.marks - count as u32;
+        for mark in (marks..self.marks).rev() {
+            self.leaf_places.copy(&self.mark_places, mark);
+        }
+        self.marks = marks;
     }
 
     fn drop_frame(&mut self) {
@@ -150,24 +153,18 @@ impl<S: Store> Walk<S> {
         self.leaves.share_at_most(count);
     }
 
-    /// Sets the present trace aside for the next round.
-    pub(super) fn leave(&mut self, cell: &[u16]) -> Ask {
-        self.set_aside(cell, None);
-        Ask::Leave
-    }
-
     /// Writes the present behaviour down as a leaf. Its trace has reached this cell, which is to be given
     /// this label if any.
     pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>) {
         self.write_leaf(cell, label, self.at.trace as usize + 1);
     }
 
-    /// Sets the present behaviour aside before its next trace is started.
-    pub(super) fn wait(&mut self) -> Ask {
+    /// Sets the present behaviour aside before its next trace is started. It has no place.
+    pub(super) fn wait(&mut self) {
         self.at.steps = 0;
-        let nowhere = vec![0; self.dimensions()];
+        let nowhere = vec![0; self.leaves.dimensions()];
         self.write_leaf(&nowhere, None, self.at.trace as usize);
-        Ask::Wait
+        self.leaf_places.push_unsaved();
     }
 
     fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, started: usize) {
@@ -183,9 +180,9 @@ impl<S: Store> Walk<S> {
     }
 
     /// Goes on from the next leaf of the last round that may lead to something better. Nothing if its next
-    /// trace is remembered and the behaviour has failed: there may be other labels to be tried.
+    /// trace is remembered and the behaviour has failed or is set aside: there may be other labels to be tried.
     fn enter(&mut self) -> Option<Ask> {
-        let leaves = Arc::clone(&self.old_leaves);
+        let leaves = Arc::clone(&self.old.leaves);
         let mut path = std::mem::take(&mut self.path);
         let ask = loop {
             let next = if self.is_suspended { None } else { self.agenda.next() };
@@ -212,11 +209,7 @@ impl<S: Store> Walk<S> {
             }
             self.set_values(values);
             if leaf.is_waiting() {
-                let ask = self.next_trace();
-                if ask.is_none() {
-                    self.note_failure();
-                }
-                break ask;
+                break self.next_trace();
             }
             let Some(most) = self.allowance_for_step() else {
                 self.note_end(End::Bound);
@@ -231,7 +224,8 @@ impl<S: Store> Walk<S> {
                     if is_impossible || !self.give(&Point::new(cell, label), Cost::MAX, slot, within) {
                         if most > self.job.round.nodes {
                             self.set_aside(cell, Some(label));
-                            break Some(Ask::Keep { leaf: index });
+                            self.leaf_places.copy(&self.old.places, index);
+                            continue;
                         }
                         self.counts.unrealisable += 1;
                         self.end(at.share);
@@ -240,7 +234,7 @@ impl<S: Store> Walk<S> {
                     (false, label)
                 }
             };
-            break Some(self.step(Ask::Enter { leaf: index, mark, action }));
+            break Some(self.step(From::Leaf(index), mark, action));
         };
         self.path = path;
         ask
@@ -282,7 +276,7 @@ impl<S: Store> Walk<S> {
         self.cost = self.space.cost();
     }
 
-    /// Whether a label that followed from those before when fewer predicates were allowed does so now. That is
+    /// Whether a label that followed from those before when fewer predicates were allowed plainly does so now. That is
     /// looked at once a round: the leaves that have the label in common come one by one, and one more has another
     /// label instead.
     fn still_follows(&mut self, index: u32, point: &Point<'_, S>) -> bool {
@@ -292,7 +286,8 @@ impl<S: Store> Walk<S> {
         }
         self.tell_space();
         let mut others = (0..self.actions).filter(|&label| label != point.label);
-        let follows = others.all(|label| !self.space.is_possible(&Point { label, ..*point }));
+        let nodes = self.space.nodes();
+        let follows = others.all(|label| self.space.fit(&Point { label, ..*point }, nodes) == Fit::No);
         if self.follows.len() <= index {
             self.follows.resize(index + 1, None);
         }

@@ -32,35 +32,31 @@ pub(in super::super) struct Job {
 /// What the driver is to do next. Small: one is made for every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Ask {
-    /// Keep the first `marks` marks; start a trace from this initial state, and `Walk::tell`.
-    Reset { marks: u32, initial: u32 },
-    /// Set a mark here if `mark`; then apply the action, and `Walk::tell`.
-    Step { mark: bool, action: u16 },
-    /// Keep one more than the first `marks` marks, go back to the last of these, drop it too unless `keep`;
-    /// then apply the action, and `Walk::tell`.
-    Return { marks: u32, keep: bool, action: u16 },
-    /// Keep the first `marks` marks; go to where a remembered trace was; then apply the action, and `Walk::tell`.
-    Recall { marks: u32, node: Node, action: u16 },
-    /// Remember this place as the next leaf of the round, and `Walk::resume`.
-    Leave,
-    /// The next leaf of the round has no place: its next trace is still to be started. `Walk::resume`.
-    Wait,
-    /// Keep `count` more than the first `marks` marks; remember the places of these as the next leaves of the
-    /// round, the last first; drop them too unless `keep`; and `Walk::resume`.
-    LeaveMarks { marks: u32, count: u32, keep: bool },
-    /// Keep the first `marks` marks; remember where a remembered trace was as the next leaf of the round, and
-    /// `Walk::resume`.
-    LeaveRecalled { marks: u32, node: Node },
-    /// A leaf of the last round, given by its index, is the next leaf of this one, too; `Walk::resume`.
-    Keep { leaf: u32 },
-    /// Go to a leaf of the last round, given by its index; set a mark there if `mark`; then apply the
+    /// Start a trace from this initial state, and `Walk::tell`.
+    Reset { initial: u32 },
+    /// Go where the step starts; save that place if `mark`, so that the walk can come back to it; then apply the
     /// action, and `Walk::tell`.
-    Enter { leaf: u32, mark: bool, action: u16 },
+    Step { from: From, mark: bool, action: u16 },
+    /// Save this place as that of the last leaf, and `Walk::resume`.
+    Leave,
     /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
     /// it, and `Walk::resume`.
     Found(Score),
     /// There is nothing left to do in this round but what was set aside.
     Done,
+}
+
+/// Where a step starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum From {
+    /// Where the last one has led.
+    Here,
+    /// At a mark, given by its index.
+    Mark(u32),
+    /// At a leaf of the last round, given by its index.
+    Leaf(u32),
+    /// Where a remembered trace was.
+    Recalled(Node),
 }
 
 /// Where a walk is.

@@ -4,9 +4,8 @@
 //! keep the behaviour realisable, depth first. A walk that fails goes back to the last cell with an
 //! untried label. Every tree's run is one path of this walk; trees that act alike are the same path.
 //!
-//! The machine knows nothing of systems: it says what to do next ([`Ask`]) and is told what happened,
-//! a verdict and a cell. The places it may come back to are its *marks*, a stack that its driver
-//! mirrors, and its *leaves* (below).
+//! The machine runs no system: it says what to do next ([`Ask`]) and is told what happened, a verdict
+//! and a cell. The places it may come back to are its *marks*, a stack, and its *leaves* (below).
 //!
 //! **Allowance.** The walk looks for behaviours better than its incumbent (value v, size s): a better
 //! value within all the nodes allowed, or the same value with fewer than s nodes. So at any moment
@@ -25,22 +24,25 @@
 //! | [`ahead`] | the next step of a trace, and what is allowed |
 //! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
 //! | [`tally`] | objectives that take more than the worst trace |
+//! | [`marks`] | the places to come back to |
 //! | [`back`] | going back: other labels of earlier cells, leaves, and what is set aside |
 
 mod ahead;
 mod back;
 mod job;
+mod marks;
 mod tally;
 mod traces;
 
 use std::sync::Arc;
 
-pub(super) use self::job::{Ask, Job, Position, Round};
-use self::tally::{Known, Measure};
+pub(super) use self::job::{Ask, From, Job, Position, Round};
+use self::tally::{Measure, TraceValues};
 use super::bounds::Store;
-use super::frontier::Agenda;
+use super::frontier::{Agenda, Frontier};
 use super::labels::{Given, Labels};
 use super::leaves::Leaves;
+use super::places::Places;
 use super::realise::Labelled;
 use super::recall::{Added, Node, Recall, Trie};
 use super::score::{Allowance, Score, rank};
@@ -87,11 +89,10 @@ pub(super) struct Walk<S: Store> {
     told: usize,
     /// The fewest predicates that a tree with these labels needs.
     cost: Cost,
-    /// Of two labels, the one that was impossible last.
-    unlikely: u16,
     frames: Vec<Frame>,
-    /// How many of them have a mark.
+    /// How many of them have a mark; and the places of these, and of others that are to be dropped.
     marks: u32,
+    mark_places: Places,
     at: Position,
     /// The initial states: first those whose traces are complete or running, in that order.
     order: Vec<u32>,
@@ -101,10 +102,11 @@ pub(super) struct Walk<S: Store> {
     cell: Vec<u16>,
     /// The leaves of the last round, those of them to go on with, the labels of the present one; and the leaves
     /// of this round.
-    old_leaves: Arc<Leaves>,
+    old: Frontier,
     agenda: Agenda,
     path: Vec<u32>,
     leaves: Leaves,
+    leaf_places: Places,
     /// By label of the leaves of the last round, whether it follows from those before in this one, too, if
     /// that has been looked at.
     follows: Vec<Option<bool>>,
@@ -132,7 +134,7 @@ impl<S: Store> Walk<S> {
             horizon: problem.objective().horizon(),
             perfect: problem.perfect(),
             measure: match (Tally::new(problem), problem.objective()) {
-                (Some(tally), _) => Measure::Tally(Box::new(Known::new(tally))),
+                (Some(tally), _) => Measure::Tally(Box::new(TraceValues::new(tally))),
                 (None, Objective::Reach { .. }) => Measure::Most,
                 (None, _) => Measure::Fewest,
             },
@@ -144,12 +146,13 @@ impl<S: Store> Walk<S> {
             labels: Labels::new(&thresholds, is_one_of_many),
             told: 0,
             cost: 0,
-            unlikely: 0,
             leaves: Leaves::new(thresholds.len()),
-            old_leaves: Arc::new(Leaves::new(thresholds.len())),
+            leaf_places: Places::default(),
+            old: Frontier::new(thresholds.len()),
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             frames: Vec::new(),
             marks: 0,
+            mark_places: Places::default(),
             at: Position { trace: 0, steps: 0, worst: 0, total: 0.0, share: 0.0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
@@ -198,7 +201,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Begins to go on from some leaves of the last round, in the order of the agenda.
-    pub(super) fn begin(&mut self, job: Job, leaves: Arc<Leaves>, agenda: Agenda, incumbent: Option<Score>) {
+    pub(super) fn begin(&mut self, job: Job, old: Frontier, agenda: Agenda, incumbent: Option<Score>) {
         if !job.is_counted && self.recorder.is_some() {
             self.resting_recorder = self.recorder.take();
         } else if job.is_counted && self.resting_recorder.is_some() {
@@ -209,7 +212,7 @@ impl<S: Store> Walk<S> {
         }
         // Neighbours have labels in common, which need not be set up again. A recorder has to be told of them all.
         let is_going_on =
-            Arc::ptr_eq(&leaves, &self.old_leaves) && job == self.job && self.recorder.is_none();
+            Arc::ptr_eq(&old.leaves, &self.old.leaves) && job == self.job && self.recorder.is_none();
         if !is_going_on {
             self.unlabel(0);
             self.path.clear();
@@ -219,13 +222,14 @@ impl<S: Store> Walk<S> {
         self.frames.clear();
         self.marks = 0;
         self.leaves.clear();
+        self.leaf_places.clear();
         self.job = job;
         self.allowance = Allowance::all(job.nodes);
         if let Some(incumbent) = incumbent {
             self.improve(incumbent);
         }
         self.is_suspended = false;
-        self.old_leaves = leaves;
+        self.old = old;
         self.agenda = agenda;
         self.resume();
     }
@@ -234,11 +238,6 @@ impl<S: Store> Walk<S> {
     #[inline(always)]
     pub(super) fn ask(&self) -> &Ask {
         &self.ask
-    }
-
-    /// Something else is to be done.
-    pub(super) fn ask_instead(&mut self, ask: Ask) {
-        self.ask = ask;
     }
 
     /// Per initial state, how often its trace failed.
@@ -257,44 +256,8 @@ impl<S: Store> Walk<S> {
         self.is_suspended = true;
     }
 
-    /// Takes back a step that was asked for and will not be made, and sets the trace aside in this cell;
-    /// without one, in that of the last frame gone back to.
-    pub(super) fn retract(&mut self, cell: Option<&[u16]>) {
-        if self.job.is_counted {
-            self.transitions.take_back(self.counted_step(), self.cost);
-        }
-        self.work -= 1;
-        self.at.steps -= 1;
-        match cell {
-            Some(cell) => self.set_aside(cell, None),
-            None => {
-                let cell = std::mem::take(&mut self.cell);
-                self.set_aside(&cell, None);
-                self.cell = cell;
-            }
-        }
-    }
-
-    /// The same for a step from a leaf of the last round.
-    pub(super) fn retract_leaf(&mut self, leaf: u32) {
-        let leaves = Arc::clone(&self.old_leaves);
-        self.retract(Some(leaves.leaf(leaf as usize).cell));
-    }
-
-    /// The same for a step from where a remembered trace was.
-    pub(super) fn retract_recalled(&mut self, node: Node) {
-        let cell = self.recall.cell(node).to_vec();
-        self.retract(Some(&cell));
-    }
-
     pub(super) fn dimensions(&self) -> usize {
         self.leaves.dimensions()
-    }
-
-    /// The leaves so far; it has none from now on.
-    pub(super) fn take_leaves(&mut self) -> Leaves {
-        let empty = Leaves::new(self.leaves.dimensions());
-        std::mem::replace(&mut self.leaves, empty)
     }
 
     /// The remembered traces that it reads, and what it has added to them before.
@@ -308,11 +271,6 @@ impl<S: Store> Walk<S> {
     }
 
     /// The traces that it remembers.
-    #[inline]
-    pub(super) fn recall(&self) -> &Recall {
-        &self.recall
-    }
-
     #[inline]
     pub(super) fn recall_mut(&mut self) -> &mut Recall {
         &mut self.recall

@@ -16,20 +16,20 @@ pub(super) enum Measure {
     Most,
     /// The fewest.
     Fewest,
-    Tally(Box<Known>),
+    Tally(Box<TraceValues>),
 }
 
 /// The values of traces that have ended.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct TraceValues {
     tally: Tally,
     /// How many of the traces, in the order of the walk, are known.
     count: usize,
 }
 
-impl Known {
+impl TraceValues {
     pub(super) fn new(tally: Tally) -> Self {
-        Known { tally, count: 0 }
+        TraceValues { tally, count: 0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The end of a trace, and the start of the next one, as far as it is remembered.
 
 use super::tally::Measure;
-use super::{Ask, Walk};
+use super::{Ask, From, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::recall::Node;
@@ -42,17 +42,18 @@ impl<S: Store> Walk<S> {
     pub(super) fn complete_trace(&mut self) -> Ask {
         match self.after_trace() {
             Some(ask) => ask,
-            None => self.fail(),
+            None => self.go_back(),
         }
     }
 
-    /// What comes after a complete trace; nothing if the behaviour has failed.
+    /// What comes after a complete trace; nothing if the behaviour has failed or is set aside.
     fn after_trace(&mut self) -> Option<Ask> {
         loop {
             // The value can only have become worse with this trace.
             let value = self.best_value().filter(|&best| self.is_allowed(best));
             let Some(value) = value else {
                 self.note_end(End::Bound);
+                self.note_failure();
                 return None;
             };
             self.at.trace += 1;
@@ -65,20 +66,25 @@ impl<S: Store> Walk<S> {
                 return Some(Ask::Found(score));
             }
             if self.job.round.only_first {
-                return Some(self.wait());
+                self.wait();
+                return None;
             }
             match self.start_trace() {
                 Started::Asks(ask) => return Some(ask),
                 Started::Complete => {}
-                Started::Failed => return None,
+                Started::Failed => {
+                    self.note_failure();
+                    return None;
+                }
             }
         }
     }
 
-    /// Starts the next trace; nothing if the behaviour has failed.
+    /// Starts the next trace; nothing if the behaviour has failed or is set aside.
     pub(super) fn next_trace(&mut self) -> Option<Ask> {
         if !self.best_value().is_some_and(|best| self.is_allowed(best)) {
             self.note_end(End::Bound);
+            self.note_failure();
             return None;
         }
         let started = self.start_trace();
@@ -89,7 +95,10 @@ impl<S: Store> Walk<S> {
         match started {
             Started::Asks(ask) => Some(ask),
             Started::Complete => self.after_trace(),
-            Started::Failed => None,
+            Started::Failed => {
+                self.note_failure();
+                None
+            }
         }
     }
 
@@ -116,11 +125,11 @@ impl<S: Store> Walk<S> {
                 None => self.recall.start(initial),
             }
         }
-        Started::Asks(Ask::Reset { marks: self.marks, initial: initial as u32 })
+        Started::Asks(Ask::Reset { initial: initial as u32 })
     }
 
     /// Goes on from a frame that is remembered, with the label that its cell has just been given; nothing if
-    /// the behaviour has failed.
+    /// the behaviour has failed or is set aside.
     pub(super) fn go_on(&mut self, node: Node, action: u16) -> Option<Ask> {
         self.recall.stop();
         let mut seen = Some(node);
@@ -187,6 +196,6 @@ impl<S: Store> Walk<S> {
             return Ok(next);
         }
         self.recall.go_on(node, usize::from(action));
-        Err(self.step(Ask::Recall { marks: self.marks, node, action }))
+        Err(self.step(From::Recalled(node), false, action))
     }
 }

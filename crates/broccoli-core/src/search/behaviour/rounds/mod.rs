@@ -5,28 +5,29 @@
 //! chunk began, and nothing of the other tasks; what comes of them is folded in their order. So all that is found, and
 //! what it takes, depends on the problem and the [`Tuning`] alone, and not on who does the tasks.
 
+mod memory;
+mod report;
+
 use std::sync::Arc;
 use std::thread::Scope;
 
 use super::Options;
 use super::bounds::Store;
-use super::chunk::{Left, Pending, Piece};
+use super::chunk::{Left, Pending, Piece, SavedPending};
 use super::frontier::Frontier;
 use super::lane::Setting;
-use super::realise::{Labelled, first_tree};
 use super::recall::Trie;
-use super::sample;
 use super::saved::Saved;
-use super::schedule::{Scout, Stage, most_nodes};
+use super::schedule::{Scout, Stage, most_nodes, scout_of};
 use super::score::{Score, passed_over};
-use super::task::{Found, Interruption, Task};
-use super::team::{Board, Makings, Team};
+use super::task::{Done, Found, Interruption, Task};
+use super::team::{Board, Team};
 use super::transitions::Transitions;
 use super::tuning::Tuning;
 use super::version_space::Cost;
-use crate::problem::{Objective, Problem, RunError, StopReason, SystemFactory};
+use crate::problem::{Problem, RunError, StopReason};
 use crate::search::progress::Progress;
-use crate::tree::Tree;
+use crate::search::sample;
 
 /// The limit on queries is near if there are fewer left than so many times the steps of a chunk.
 const NEAR_LIMIT: u64 = 8;
@@ -55,56 +56,26 @@ pub(super) struct Rounds<'s, 'e, 'p, 'o, S: Store> {
     /// Per initial state, how often its trace has failed.
     failures: Arc<[u64]>,
     trie: Arc<Trie>,
-    transitions: Transitions,
+    /// None once a task has failed: it is done again.
+    transitions: Option<Transitions>,
     sample: Option<sample::Shared>,
 }
 
 impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
-    /// Searches from the start, or goes on with what was left.
-    pub(super) fn run(
-        problem: &'p Problem,
-        factory: &'p dyn SystemFactory,
-        options: &Options,
-        progress: &mut Progress<'o>,
-        saved: Option<Saved>,
-    ) -> Result<(), RunError> {
-        let sample = saved.as_ref().map(|saved| saved.sample.clone()).unwrap_or_default();
-        let sample = progress.has_keeper().then(|| sample::Shared::new(sample));
-        let setting = Setting {
-            problem,
-            gate: progress.gate(),
-            witness: options.witness.clone(),
-            sample: sample.clone(),
-            is_quick: factory.is_quick(),
-        };
-        let makings = Makings { setting, factory, cache: options.cache.clone() };
-        let saved = saved.unwrap_or_else(|| Saved::root(problem, options.tuning.bounded()));
-        let board = Board::new(options.threads);
-        std::thread::scope(|scope| {
-            let mut rounds =
-                Rounds::<S>::begin(problem, options, progress, saved, makings, &board, scope, sample)?;
-            let ended = rounds.search();
-            rounds.report();
-            rounds.conclude(&ended);
-            ended
-        })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "each is a part of the search")]
-    fn begin(
-        problem: &'p Problem,
+    /// A search that goes on with what is left. The threads of the team belong to the scope.
+    pub(super) fn new(
         options: &'s Options,
         progress: &'s mut Progress<'o>,
         mut saved: Saved,
-        makings: Makings<'p>,
+        setting: Setting<'p>,
         board: &'s Board,
         scope: &'s Scope<'s, 'e>,
-        sample: Option<sample::Shared>,
     ) -> Result<Self, RunError> {
+        let problem = setting.problem;
+        let sample = setting.sample.clone();
         // What was read has been checked before.
-        let lefts = saved.checked(problem);
-        let anew = || (Left::new([Piece::all(root(problem))], None), None);
-        let (left, scout) = lefts.unwrap_or_else(anew);
+        let anew = || (Left::new([Piece::all(Frontier::root(problem))], None), None);
+        let (left, scout) = saved.checked(problem).unwrap_or_else(anew);
         let trie =
             if saved.trie.is_of(problem) { std::mem::take(&mut saved.trie) } else { Trie::new(problem) };
         let mut rounds = Rounds {
@@ -113,7 +84,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             tuning: saved.tuning.bounded(),
             progress,
             board,
-            team: Team::new(makings, board, scope)?,
+            team: Team::new(setting, board, scope)?,
             stage: saved.stage,
             left,
             scout,
@@ -125,15 +96,19 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             passed_over: saved.passed_over,
             failures: std::mem::take(&mut saved.failures).into(),
             trie: Arc::new(trie),
-            transitions: std::mem::take(&mut saved.transitions),
+            transitions: saved.transitions.take(),
             sample,
         };
         if saved.chunk.iter().all(|pending| pending.found.is_none()) {
             rounds.take_start();
         }
-        for pending in &saved.chunk {
-            let like = rounds.task(Piece::all(root(problem)), pending.is_scout, 1);
-            rounds.chunk.extend(Pending::checked(pending, problem, like));
+        let pending = |pending: &SavedPending| {
+            let like = rounds.task(Piece::all(Frontier::root(problem)), pending.is_scout, 1);
+            Pending::checked(pending, problem, like)
+        };
+        match saved.chunk.iter().map(pending).collect() {
+            Some(chunk) => rounds.chunk = chunk,
+            None => rounds.left = Left::new([Piece::all(Frontier::root(problem))], None),
         }
         rounds.tell_stage();
         Ok(rounds)
@@ -153,22 +128,56 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         Score::new(self.problem.objective(), value, size)
     }
 
-    /// One round after the other, each in chunks, until nothing better can be found.
-    fn search(&mut self) -> Result<(), RunError> {
-        loop {
-            if self.chunk.is_empty() && self.left.is_over() {
-                if !self.next_round() {
-                    return Ok(());
+    /// One round after the other, each in chunks of tasks, until nothing better can be found. When the search is
+    /// stopped, what is left is written down.
+    pub(super) fn search(mut self) -> Result<(), RunError> {
+        let ended = loop {
+            let Some(tasks) = self.next_tasks() else { break Ok(()) };
+            let Rounds { team, progress, board, options, .. } = &mut self;
+            let mut is_checkpoint_due = false;
+            let mut look = || {
+                progress.walked(board.counts());
+                is_checkpoint_due = is_checkpoint_due || progress.is_checkpoint_due();
+                if is_checkpoint_due || options.is_cache_too_large() {
+                    board.pause();
                 }
-                continue;
+            };
+            team.post(tasks);
+            team.worker.work(0, board, &mut look);
+            let done = team.collect(&mut look);
+            self.report();
+            let taken = self.take_done(done);
+            if let Err(error) = self.team.take_error().and(taken) {
+                self.keep();
+                break Err(error);
             }
-            if self.chunk.is_empty() {
+            if self.options.is_cache_too_large() {
+                self.shrink_cache();
+            }
+            if is_checkpoint_due {
+                self.keep();
+            }
+        };
+        self.report();
+        self.conclude(&ended);
+        ended
+    }
+
+    /// The tasks that come next: those of the chunk that are not done, or else of the next chunk or round. None if the
+    /// search is over.
+    fn next_tasks(&mut self) -> Option<Vec<Task>> {
+        while self.chunk.iter().all(|pending| pending.is_done) {
+            if !self.chunk.is_empty() {
+                self.fold();
+                self.look_at_memory();
+            }
+            if !self.left.is_over() {
                 self.chunk = self.next_chunk();
+            } else if !self.next_round() {
+                return None;
             }
-            self.run_chunk()?;
-            self.fold();
-            self.look_at_memory();
         }
+        Some(self.open_tasks())
     }
 
     /// Begins the next round, if there is one; says whether.
@@ -207,18 +216,21 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// The next tasks: as many, and as long, as what has been done makes worthwhile.
     fn next_chunk(&mut self) -> Vec<Pending> {
         let (steps, count) = self.tuning.chunk(self.work);
-        let each = steps / count as u64;
-        let pieces = self.left.take_tasks(count, each);
-        let mut chunk: Vec<Pending> =
-            pieces.into_iter().map(|piece| Pending::new(self.task(piece, false, each), false)).collect();
+        let mut chunk = Vec::new();
         let due = (self.work / self.tuning.scout_share).saturating_sub(self.scout_work).min(steps);
         if due > 0
             && let Some((_, left)) = &mut self.scout
             && let Some(piece) = left.take_tasks(1, due).pop()
         {
-            // It is the longest, so it comes first: others can be done beside it.
-            chunk.insert(0, Pending::new(self.task(piece, true, due), true));
+            // It is the longest, so it comes first: others can be done beside it. A lone one waits for what it finds.
+            chunk.push(Pending::new(self.task(piece, true, due), true));
+            if count == 1 {
+                return chunk;
+            }
         }
+        let each = steps / count as u64;
+        let pieces = self.left.take_tasks(count, each);
+        chunk.extend(pieces.into_iter().map(|piece| Pending::new(self.task(piece, false, each), false)));
         chunk
     }
 
@@ -257,48 +269,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         self.tuning.most_recall_bytes.min(self.options.memory.map_or(usize::MAX, |memory| memory / 8))
     }
 
-    /// Runs the tasks of the chunk to their end. When the search is stopped, what is left is written down.
-    fn run_chunk(&mut self) -> Result<(), RunError> {
-        while self.chunk.iter().any(|pending| !pending.is_done) {
-            let tasks = self.open_tasks();
-            let Rounds { team, progress, board, options, .. } = self;
-            let mut is_checkpoint_due = false;
-            let is_cache_too_large = || {
-                let cache = options.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
-                options.memory.is_some_and(|most| cache > most)
-            };
-            let done = team.run(tasks, &mut || {
-                progress.walked(board.counts());
-                if is_cache_too_large() {
-                    board.pause();
-                }
-                if !is_checkpoint_due && progress.is_checkpoint_due() {
-                    is_checkpoint_due = true;
-                    board.pause();
-                }
-            });
-            self.report();
-            let done = match done {
-                Ok(done) => done,
-                Err(error) => {
-                    self.keep();
-                    return Err(error);
-                }
-            };
-            if let Err(error) = self.take_done(done) {
-                self.keep();
-                return Err(error);
-            }
-            if is_cache_too_large() {
-                self.shrink_cache();
-            }
-            if is_checkpoint_due {
-                self.keep();
-            }
-        }
-        Ok(())
-    }
-
     /// The tasks that are still to be done. If queries are limited each may make an equal part of them; and when the
     /// limit is near, only the first is done.
     fn open_tasks(&self) -> Vec<Task> {
@@ -316,7 +286,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     }
 
     /// Takes what came of the tasks that were still to be done.
-    fn take_done(&mut self, done: Vec<Result<super::task::Done, RunError>>) -> Result<(), RunError> {
+    fn take_done(&mut self, done: Vec<Result<Done, RunError>>) -> Result<(), RunError> {
         let dimensions = self.problem.dimensions().len();
         let mut ended = Ok(());
         let open = self.chunk.iter_mut().filter(|pending| !pending.is_done);
@@ -336,10 +306,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                     }
                 }
                 // An error counts more than that others were stopped because of it.
-                Err(error) if !matches!(ended, Err(ref error) if !matches!(error, RunError::Stopped(_))) => {
-                    ended = Err(error);
+                Err(error) => {
+                    self.transitions = None;
+                    if matches!(ended, Ok(()) | Err(RunError::Stopped(_))) {
+                        ended = Err(error);
+                    }
                 }
-                Err(_) => {}
             }
         }
         ended
@@ -405,143 +377,4 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         self.passed_over = passed_over(objective, self.passed_over, value, self.progress.enough(value));
         self.best = Some(found);
     }
-
-    /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is set aside.
-    fn look_at_memory(&mut self) {
-        let (now, next) = self.left.bytes();
-        let cache = self.options.cache.as_ref().map_or(0, |cache| cache.lock().bytes());
-        // Leaves are copied when a round ends, and twice when they are written down.
-        let copies = if self.progress.has_keeper() { 3 } else { 2 };
-        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
-        if is_over && cache > 0 {
-            self.shrink_cache();
-        } else if (is_over || next > self.tuning.most_leaf_bytes) && !self.stage.is_last() {
-            let all = self.left.take_all();
-            if !all.is_empty() {
-                self.begin_round(Stage::last(self.problem), all);
-            }
-        }
-    }
-
-    /// Gives back half of the cache's memory, or more. All that it knew is forgotten; and places were known by its nodes.
-    fn shrink_cache(&mut self) {
-        let Some(cache) = &self.options.cache else { return };
-        cache.lock().shrink();
-        self.left.forget_places();
-        self.chunk.iter_mut().for_each(Pending::forget_places);
-        if let Some((_, left)) = &mut self.scout {
-            left.forget_places();
-        }
-        Arc::make_mut(&mut self.trie).forget_places();
-        self.chunk.iter_mut().for_each(|pending| pending.task.trie = Arc::clone(&self.trie));
-    }
-
-    /// Writes down all that is left.
-    fn keep(&mut self) {
-        self.transitions.add(&self.team.take_transitions());
-        if !self.progress.has_keeper() {
-            return;
-        }
-        let queries = self.progress.queries();
-        let saved = Saved {
-            tuning: self.tuning,
-            stage: self.stage,
-            left: self.left.saved(),
-            scout: self.scout.as_ref().map(|(scout, left)| (*scout, left.saved())),
-            chunk: self.chunk.iter().map(Pending::saved).collect(),
-            work: self.work,
-            scout_work: self.scout_work,
-            goal: self.goal,
-            best: self.best.clone(),
-            passed_over: self.passed_over,
-            failures: self.failures.to_vec(),
-            trie: (*self.trie).clone(),
-            transitions: self.transitions.clone(),
-            sample: self.sample.as_ref().map(|sample| sample.bounded(queries)).unwrap_or_default(),
-        };
-        self.progress.keep_checkpoint(saved);
-    }
-
-    /// Tells the observer what there is to tell.
-    fn report(&mut self) {
-        self.progress.walked(self.board.counts());
-        let found = self.chunk.iter().filter_map(|pending| pending.found.as_ref());
-        let Some(best) = found.chain(&self.best).min_by_key(|found| found.score) else { return };
-        if let Found { score, labels: Some(labels), .. } = best {
-            let (problem, size) = (self.problem, score.size);
-            let tree = || realised(problem, labels, size);
-            self.progress.tell_improved(score.value(problem.objective()), u64::from(size), &tree);
-        }
-    }
-
-    /// Says what was found, also in a chunk that was not folded; and if the search has come to its end, what any search
-    /// must ask for.
-    fn conclude(&mut self, ended: &Result<(), RunError>) {
-        for pending in std::mem::take(&mut self.chunk) {
-            if let Some(found) = pending.found {
-                self.tell(found);
-            }
-        }
-        let objective = self.problem.objective();
-        if let Some(Found { score, labels: Some(labels), .. }) = &self.best {
-            self.progress.keep(realised(self.problem, labels, score.size), score.value(objective));
-        }
-        if let Some(passed_over) = self.passed_over {
-            self.progress.pass_over(passed_over);
-        }
-        if ended.is_ok() && self.problem.initial_states().len() == 1 {
-            self.transitions.add(&self.team.take_transitions());
-            if let Some(necessary) = necessary(objective, self.best.as_ref(), &self.transitions) {
-                self.progress.necessary(necessary);
-            }
-        }
-    }
-}
-
-/// Everything is left to do.
-pub(super) fn root(problem: &Problem) -> Frontier {
-    Frontier::root(problem.dimensions().len(), problem.objective())
-}
-
-/// The scout of so many predicates, if there is to be one: up to one fewer than allowed.
-pub(super) fn scout_of(
-    problem: &Problem,
-    tuning: &Tuning,
-    nodes: Cost,
-    has_best: bool,
-) -> Option<(Scout, Left)> {
-    let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
-    is_wanted.then(|| (Scout::new(nodes, tuning, has_best), Left::new([Piece::all(root(problem))], None)))
-}
-
-/// How many queries any search must make from one initial state, if that is known.
-fn necessary(objective: Objective, best: Option<&Found>, transitions: &Transitions) -> Option<u64> {
-    let horizon = objective.horizon();
-    let up_to = |steps, nodes| transitions.up_to(steps, horizon, nodes);
-    let smaller = |steps, size: Cost| size.checked_sub(1).map_or(Some(0), |most| up_to(steps, most));
-    if !objective.is_plain() {
-        return None;
-    }
-    let best = best.map(|best| (best.score.value(objective), best.score.size, best.own_steps));
-    match (objective, best) {
-        (Objective::Reach { .. }, Some((0, ..))) => Some(0),
-        // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
-        (Objective::Reach { .. }, Some((value, size, _))) => {
-            Some(up_to(1..=value - 1, Cost::MAX)? + smaller(value..=value, size)?)
-        }
-        (Objective::Reach { .. }, None) => up_to(1..=horizon, Cost::MAX),
-        // Its own trace, and all that smaller trees can do.
-        (_, Some((value, size, own_steps))) if value == horizon => {
-            Some(own_steps + smaller(1..=horizon, size)?)
-        }
-        _ => Some(transitions.all()),
-    }
-}
-
-/// The smallest tree that realises a behaviour, of the size that the version space has found.
-pub(super) fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
-    let labels: Vec<&Labelled> = behaviour.iter().collect();
-    let tree = first_tree(problem, &labels, problem.limits().depth(), u64::from(size));
-    debug_assert_eq!(tree.size(), u64::from(size));
-    tree
 }

@@ -1,4 +1,4 @@
-//! Regions of depth 2. Their sides are never split, so an entry is a flat pair of bounds and costs: most of the
+//! Regions of depth 2. Their sides are never split, so an entry is a flat record of bounds and costs: most of the
 //! work is done on these.
 
 use super::split::Scratch;
@@ -7,44 +7,36 @@ use crate::search::behaviour::bounds::{Point, Store};
 
 /// An [entry](super::Entry) of a region of depth 2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<B> {
+pub(super) struct FlatEntry<B> {
     pub(super) group: Group,
     pub(super) costs: [u8; 2],
     pub(super) bounds: [B; 2],
 }
 
 impl<S: Store> VersionSpace<S> {
-    /// Whether a region of depth 2 that needs no split without one more point can be split with it, if that is
-    /// quickly told. A side without the point needs no split.
-    #[inline(never)]
-    pub(super) fn pairs_suffice(&self, point: &Point<'_, S>, way: Option<&Way<'_>>) -> Option<bool> {
-        let members = self.points.iter().rev().filter(S::is_at_end(way));
-        self.store.are_simple_around(members, point)
-    }
-
     /// [`VersionSpace::split`] for a region of depth 2.
-    pub(super) fn split_into_pairs(
+    pub(super) fn split_flat(
         &mut self,
         region: &mut Region<S::Bounds>,
         nodes: Cost,
         way: Option<&Way<'_>>,
     ) -> Change {
-        let first = self.pairs.len();
-        let mut scratch = std::mem::take(&mut self.scratch_of_pairs);
+        let first = self.flat.len();
+        let mut scratch = std::mem::take(&mut self.flat_scratch);
         self.find_members(way, &mut scratch);
         let mut cost = Cost::MAX;
         for dimension in 0..self.thresholds.len() {
-            cost = cost.min(self.pair::<0>(dimension, &mut scratch, nodes));
-            cost = cost.min(self.pair::<1>(dimension, &mut scratch, nodes));
+            cost = cost.min(self.enter_flat::<0>(dimension, &mut scratch, nodes));
+            cost = cost.min(self.enter_flat::<1>(dimension, &mut scratch, nodes));
         }
-        self.scratch_of_pairs = scratch;
-        region.become_split(first, self.pairs.len() - first, cost)
+        self.flat_scratch = scratch;
+        region.become_split(first, self.flat.len() - first, cost)
     }
 
-    /// Makes the pairs of one dimension that have the last point on one side, the nearest threshold first, as long
+    /// Makes the entries of one dimension that have the last point on one side, the nearest threshold first, as long
     /// as this side needs no split; the least of their costs.
     #[inline(always)]
-    fn pair<const SIDE: usize>(
+    fn enter_flat<const SIDE: usize>(
         &mut self,
         dimension: usize,
         scratch: &mut Scratch<S::Bounds>,
@@ -61,9 +53,9 @@ impl<S: Store> VersionSpace<S> {
                 if all <= nodes {
                     least = least.min(all);
                     let [cost, other_cost] = [cost as u8, other_cost as u8];
-                    self.pairs.push(match SIDE {
-                        0 => Pair { group, costs: [cost, other_cost], bounds: [bounds, *other] },
-                        _ => Pair { group, costs: [other_cost, cost], bounds: [*other, bounds] },
+                    self.flat.push(match SIDE {
+                        0 => FlatEntry { group, costs: [cost, other_cost], bounds: [bounds, *other] },
+                        _ => FlatEntry { group, costs: [other_cost, cost], bounds: [*other, bounds] },
                     });
                 }
             }
@@ -80,17 +72,17 @@ impl<S: Store> VersionSpace<S> {
 
     /// [`VersionSpace::fits`] for a region of depth 2 that is split.
     #[inline]
-    pub(super) fn pairs_fit(
+    pub(super) fn flat_fit(
         &self,
         region: &Region<S::Bounds>,
         nodes: Cost,
         point: &Point<'_, S>,
     ) -> Option<Cost> {
-        for pair in self.pairs.items(region.entries()) {
-            let (side, is_cut) = pair.group.side(point.cell);
+        for entry in self.flat.items(region.entries()) {
+            let (side, is_cut) = entry.group.side(point.cell);
             let fits = |side: usize| {
-                let cost = self.store.cost_with(&pair.bounds[side], point)?;
-                Some(1 + Cost::from(pair.costs[1 - side]) + cost).filter(|&cost| cost <= nodes)
+                let cost = self.store.cost_with(&entry.bounds[side], point)?;
+                Some(1 + Cost::from(entry.costs[1 - side]) + cost).filter(|&cost| cost <= nodes)
             };
             let cost = fits(side).or_else(|| if is_cut { fits(1 - side) } else { None });
             if cost.is_some() {
@@ -102,30 +94,30 @@ impl<S: Store> VersionSpace<S> {
 
     /// [`VersionSpace::refine`] for a region of depth 2.
     #[inline(never)]
-    pub(super) fn refine_pairs(
+    pub(super) fn refine_flat(
         &mut self,
         region: &mut Region<S::Bounds>,
         nodes: Cost,
         point: &Point<'_, S>,
     ) -> Change {
-        let VersionSpace { store, pairs, .. } = self;
-        let first = pairs.len();
-        let (old, new) = pairs.with_room(region.entries());
+        let VersionSpace { store, flat, .. } = self;
+        let first = flat.len();
+        let (old, new) = flat.with_room(region.entries());
         let mut count = 0;
         let mut is_changed = false;
         let mut least = Cost::MAX;
         // All that cannot be predicted is done without a branch.
-        for pair in old {
-            let (side, is_cut) = pair.group.side(point.cell);
+        for entry in old {
+            let (side, is_cut) = entry.group.side(point.cell);
             if is_cut {
-                let (cost, _) = pair.add(store, 0, point, &mut new[count]);
-                new[count].group = pair.group.cut(point.cell)[1];
+                let (cost, _) = entry.add(store, 0, point, &mut new[count]);
+                new[count].group = entry.group.cut(point.cell)[1];
                 least = least.min(cost);
                 count += usize::from(cost <= nodes);
             }
-            let (cost, is_other) = pair.add(store, side, point, &mut new[count]);
+            let (cost, is_other) = entry.add(store, side, point, &mut new[count]);
             if is_cut {
-                new[count].group = pair.group.cut(point.cell)[0];
+                new[count].group = entry.group.cut(point.cell)[0];
             }
             is_changed |= is_other | is_cut | (cost > nodes);
             least = least.min(cost);
@@ -134,12 +126,12 @@ impl<S: Store> VersionSpace<S> {
         if !is_changed {
             return Change::Nothing;
         }
-        pairs.grow(count);
+        flat.grow(count);
         region.become_split(first, count, least)
     }
 }
 
-impl<B: Copy> Pair<B> {
+impl<B: Copy> FlatEntry<B> {
     /// Writes it down elsewhere with one more point on one side of it; its cost then, and whether it is another one.
     #[inline(always)]
     fn add<S: Store<Bounds = B>>(

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::realise::Labelled;
+use super::behaviour::Labelled;
 use crate::problem::{Instance, Problem, RunError, Verdict};
 
 /// The most runs in a sample.
@@ -127,7 +127,7 @@ impl Run {
 
 /// Some of the runs of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::search) struct Sample {
+pub(super) struct Sample {
     runs: Vec<Run>,
     /// After how many transitions a lane begins another run.
     interval: u64,
@@ -141,7 +141,7 @@ impl Default for Sample {
 
 impl Sample {
     /// Whether it can be one of this problem.
-    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
         self.runs.len() <= MOST_RUNS && self.runs.iter().all(|run| run.is_of(problem))
     }
 
@@ -184,11 +184,7 @@ impl Sample {
     ///
     /// # Errors
     /// When it answers something else, or the system fails or is stopped.
-    pub(in crate::search) fn run_again(
-        &self,
-        problem: &Problem,
-        instance: &mut Instance<'_>,
-    ) -> Result<(), RunError> {
+    pub(super) fn run_again(&self, problem: &Problem, instance: &mut Instance<'_>) -> Result<(), RunError> {
         self.runs.iter().try_for_each(|run| run.again(problem, instance))
     }
 }

@@ -1,0 +1,52 @@
+//! Sees to it that a search takes no more memory than it may.
+
+use std::sync::Arc;
+
+use super::Rounds;
+use crate::search::behaviour::Options;
+use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::chunk::Pending;
+use crate::search::behaviour::schedule::Stage;
+
+impl Options {
+    fn cache_bytes(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.lock().bytes())
+    }
+
+    /// Whether the cache alone takes more memory than there may be.
+    pub(super) fn is_cache_too_large(&self) -> bool {
+        self.memory.is_some_and(|most| self.cache_bytes() > most)
+    }
+}
+
+impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
+    /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is set aside.
+    pub(super) fn look_at_memory(&mut self) {
+        let (now, next) = self.left.bytes();
+        let cache = self.options.cache_bytes();
+        // Leaves are copied when a round ends, and twice when they are written down.
+        let copies = if self.progress.has_keeper() { 3 } else { 2 };
+        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
+        if is_over && cache > 0 {
+            self.shrink_cache();
+        } else if (is_over || next > self.tuning.most_leaf_bytes) && !self.stage.is_last() {
+            let all = self.left.take_all();
+            if !all.is_empty() {
+                self.begin_round(Stage::last(self.problem), all);
+            }
+        }
+    }
+
+    /// Gives back half of the cache's memory, or more. All that it knew is forgotten; and places were known by its nodes.
+    pub(super) fn shrink_cache(&mut self) {
+        let Some(cache) = &self.options.cache else { return };
+        cache.lock().shrink();
+        self.left.forget_places();
+        self.chunk.iter_mut().for_each(Pending::forget_places);
+        if let Some((_, left)) = &mut self.scout {
+            left.forget_places();
+        }
+        Arc::make_mut(&mut self.trie).forget_places();
+        self.chunk.iter_mut().for_each(|pending| pending.task.trie = Arc::clone(&self.trie));
+    }
+}
