@@ -48,14 +48,16 @@ pub(super) struct Batch<'p, S: Store> {
     seats: Vec<Seat<'p, S>>,
     rows: Rows,
     batches: u64,
+    /// Tasks that have ended and are still to be handed in: the index of the lane, the number of the task, its result.
+    ended: Vec<(usize, usize, Result<Done, RunError>)>,
 }
 
 impl<'p, S: Store> Batch<'p, S> {
     /// Up to `most` lanes with nothing to do yet, on a system of their own.
     pub(super) fn new(setting: &Setting<'p>, most: usize) -> Result<Self, RunError> {
         let table = Table::new(started(|| setting.factory.make_batch())?);
-        let (seats, rows) = (Vec::new(), Rows::default());
-        Ok(Batch { setting: setting.clone(), table, most, seats, rows, batches: 0 })
+        let (seats, rows, ended) = (Vec::new(), Rows::default(), Vec::new());
+        Ok(Batch { setting: setting.clone(), table, most, seats, rows, batches: 0, ended })
     }
 
     /// Does tasks until there are no more.
@@ -68,16 +70,22 @@ impl<'p, S: Store> Batch<'p, S> {
                 }
             }
             let is_last = self.rows.seats.is_empty();
-            if is_last || self.batches.is_multiple_of(LOOK_EVERY) {
+            if is_last || !self.ended.is_empty() || self.batches.is_multiple_of(LOOK_EVERY) {
                 let counts = self.seats.iter().map(|seat| seat.lane.counts());
                 board.note(thread, counts.fold(Counts::default(), |sum, counts| sum + counts));
+            }
+            // Only now: the search may end with the last task, and all that was done must be counted by then.
+            for (seat, number, done) in self.ended.drain(..) {
+                board.hand_in(number, done, &mut self.seats[seat].lane);
+            }
+            if is_last || self.batches.is_multiple_of(LOOK_EVERY) {
                 look();
             }
             if is_last {
                 return;
             }
             self.batches += 1;
-            self.make_steps(board);
+            self.make_steps();
         }
     }
 
@@ -119,22 +127,19 @@ impl<'p, S: Store> Batch<'p, S> {
                     rows.seats.push(index);
                     return true;
                 }
-                Ok(Some(done)) => self.end(index, board, Ok(done)),
-                Err(error) => self.end(index, board, Err(error)),
+                Ok(Some(done)) => self.end(index, Ok(done)),
+                Err(error) => self.end(index, Err(error)),
             }
         }
     }
 
     /// The task of a lane has ended.
-    fn end(&mut self, index: usize, board: &Board, done: Result<Done, RunError>) {
-        let seat = &mut self.seats[index];
-        if let Some(number) = seat.task.take() {
-            board.hand_in(number, done, &mut seat.lane);
-        }
+    fn end(&mut self, index: usize, done: Result<Done, RunError>) {
+        self.ended.extend(self.seats[index].task.take().map(|number| (index, number, done)));
     }
 
     /// Makes the steps that the lanes wait for, and tells them.
-    fn make_steps(&mut self, board: &Board) {
+    fn make_steps(&mut self) {
         let rows = &mut self.rows;
         let count = rows.seats.len();
         let problem = self.setting.problem;
@@ -154,7 +159,7 @@ impl<'p, S: Store> Batch<'p, S> {
             Ok::<(), BatchError>(())
         }));
         let error = match stepped {
-            Ok(Ok(())) => return self.tell(board),
+            Ok(Ok(())) => return self.tell(),
             Ok(Err(error)) => error,
             Err(panic) => SystemError::new(format!("it panicked: {}", words(&*panic))).into(),
         };
@@ -164,11 +169,11 @@ impl<'p, S: Store> Batch<'p, S> {
             Some(&seat) => (seat, self.seats[seat].lane.failed(error.source)),
             None => (rows.seats[0], RunError::Batch { rows: count, source: error.source }),
         };
-        self.end(seat, board, Err(error));
+        self.end(seat, Err(error));
     }
 
     /// Tells the lanes what came of their steps.
-    fn tell(&mut self, board: &Board) {
+    fn tell(&mut self) {
         let dimensions = self.setting.problem.dimensions().len();
         let width = self.rows.states.len() / self.rows.seats.len();
         for row in 0..self.rows.seats.len() {
@@ -183,7 +188,7 @@ impl<'p, S: Store> Batch<'p, S> {
             }
             let seat = seats[row];
             if let Err(error) = self.seats[seat].lane.told(bytes, observation, reply) {
-                self.end(seat, board, Err(error));
+                self.end(seat, Err(error));
             }
         }
     }

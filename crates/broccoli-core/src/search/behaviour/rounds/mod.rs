@@ -92,13 +92,17 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             work: saved.work,
             scout_work: saved.scout_work,
             goal: saved.goal,
-            best: saved.best.take(),
+            best: None,
             passed_over: saved.passed_over,
             failures: std::mem::take(&mut saved.failures).into(),
             trie: Arc::new(trie),
             transitions: saved.transitions.take(),
             sample,
         };
+        if let Some(best) = saved.best.take() {
+            // The gap may be another one than before: what it passes over from now on is noted.
+            rounds.tell(best);
+        }
         if saved.chunk.iter().all(|pending| pending.found.is_none()) {
             rounds.take_start();
         }
