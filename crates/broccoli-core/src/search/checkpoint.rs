@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Solution;
-use super::behaviour::{Counts, MOST_PLAUSIBLE, Saved};
+use super::behaviour::{Counts, MOST_PLAUSIBLE, State};
 use super::confirm::confirm;
 use super::start;
 use crate::problem::{Instance, Problem, RunError};
@@ -31,7 +31,7 @@ pub struct Checkpoint {
     pub(super) bound: u64,
     pub(super) of_start: (u64, u64),
     pub(super) counts: Counts,
-    pub(super) saved: Saved,
+    pub(super) saved: State,
 }
 
 /// Trees are written down node by node: one within another would take as much of the stack as somebody likes who

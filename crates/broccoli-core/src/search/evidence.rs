@@ -44,7 +44,6 @@ const BLOCK: usize = 256 << 10;
 /// Writes down what one worker walks.
 pub(super) struct Recorder {
     witness: Arc<dyn Witness>,
-    wants_replies: bool,
     /// The number of the task, once something of it was handed over.
     task: Option<u64>,
     events: Vec<u8>,
@@ -55,12 +54,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(witness: Arc<dyn Witness>) -> Self {
-        let wants_replies = witness.wants_replies();
-        Recorder { witness, wants_replies, task: None, events: Vec::new(), path: Vec::new(), held: 0 }
-    }
-
-    pub(super) fn wants_replies(&self) -> bool {
-        self.wants_replies
+        Recorder { witness, task: None, events: Vec::new(), path: Vec::new(), held: 0 }
     }
 
     /// A task begins. What is left of one before it has failed, and is forgotten.

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
-use behaviour::Saved;
+use behaviour::State;
 use prices::After;
 use progress::{Conclusion, Progress};
 
@@ -369,7 +369,7 @@ impl<'a> Search<'a> {
         if let Some(tree) = untried {
             let started = progress.start(problem, factory, tree.clone());
             if started.is_err() {
-                progress.keep_with(Saved::root(problem, self.chosen_tuning()), Some(tree));
+                progress.keep_with(State::root(problem, self.chosen_tuning()), Some(tree));
                 started?;
             }
         }

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::behaviour::{self, Saved};
+use super::behaviour::{self, State};
 use super::observer::Later;
 use super::progress::Progress;
 use super::{Observer, Outcome, Search, Solution, Statistics};
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         let observer = later.as_mut().map(|later| later as &mut dyn Observer);
         let mut progress = Progress::new(problem, observer, gate, 0.0, false);
         let options = self.options(after.cache.clone());
-        let saved = Saved::for_equal(problem, value, size);
+        let saved = State::for_equal(problem, value, size);
         let ended = behaviour::search(problem, self.factory, &options, &mut progress, Some(saved));
         let (conclusion, statistics) = progress.finish(None);
         (ended.map(|()| conclusion.best.map(|best| best.tree)), statistics)

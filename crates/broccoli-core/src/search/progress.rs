@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::behaviour::{Counts, Saved};
+use super::behaviour::{Counts, State};
 use super::checkpoint::{Checkpoint, Keeper};
 use super::value::trace_value;
 use super::{Event, Improvement, Observer, Solution, Statistics, Status};
@@ -87,12 +87,12 @@ impl<'a> Progress<'a> {
     }
 
     /// Tells the keeper what is left.
-    pub(super) fn keep_checkpoint(&mut self, saved: Saved) {
+    pub(super) fn keep_checkpoint(&mut self, saved: State) {
         self.keep_with(saved, None);
     }
 
     /// The same, where the value of a tree to start from is not known yet.
-    pub(super) fn keep_with(&mut self, saved: Saved, untried: Option<Tree>) {
+    pub(super) fn keep_with(&mut self, saved: State, untried: Option<Tree>) {
         // The tree started from counts until a better behaviour is found, whose tree is not made yet.
         let is_best = |best: &&Solution| self.incumbent == Some((best.value, best.tree.size()));
         let start =

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::bounds::Store;
 use super::lane::{Counts, Lane, Paused, Setting};
-use super::task::{Done, Interruption};
+use super::task::Task;
 use super::team::Board;
 use crate::problem::{
     BatchError, Instance, Reply, RunError, SystemError, Table, Verdict, append_words, started, words,
@@ -49,7 +49,7 @@ pub(super) struct Batch<'p, S: Store> {
     rows: Rows,
     batches: u64,
     /// Tasks that have ended and are still to be handed in: the index of the lane, the number of the task, its result.
-    ended: Vec<(usize, usize, Result<Done, RunError>)>,
+    ended: Vec<(usize, usize, Result<Task, RunError>)>,
 }
 
 impl<'p, S: Store> Batch<'p, S> {
@@ -95,21 +95,21 @@ impl<'p, S: Store> Batch<'p, S> {
         loop {
             let is_new = index == self.seats.len();
             if is_new || self.seats[index].task.is_none() {
-                let Some((number, tasks)) = board.take() else { return !is_new };
+                let Some((number, task)) = board.take() else { return !is_new };
                 if is_new {
                     let instance = Instance::row(self.setting.problem, &self.table);
                     let lane = Lane::new(&self.setting, instance, true);
                     self.seats.push(Seat { lane, task: None });
                 }
                 let seat = &mut self.seats[index];
-                seat.lane.begin(&tasks[number]);
+                seat.lane.begin(task);
                 seat.task = Some(number);
             }
             let Seat { lane, .. } = &mut self.seats[index];
             let rows = &mut self.rows;
             let advance = AssertUnwindSafe(|| {
                 if board.is_paused() {
-                    lane.interrupt(Interruption::Paused)?;
+                    lane.interrupt(None)?;
                 }
                 loop {
                     match lane.advance(u64::MAX)? {
@@ -134,7 +134,7 @@ impl<'p, S: Store> Batch<'p, S> {
     }
 
     /// The task of a lane has ended.
-    fn end(&mut self, index: usize, done: Result<Done, RunError>) {
+    fn end(&mut self, index: usize, done: Result<Task, RunError>) {
         self.ended.extend(self.seats[index].task.take().map(|number| (index, number, done)));
     }
 

@@ -13,7 +13,7 @@ use super::lane::{Lane, Paused, Setting};
 use super::realise::{Labelled, for_each_tree};
 use super::recall::Trie;
 use super::score::Score;
-use super::task::{Interruption, Task};
+use super::task::{Given, Task};
 use super::tuning::Tuning;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
@@ -57,24 +57,16 @@ fn walk(
     let problem = setting.problem;
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
     let mut lane = Lane::<Arena>::alone(setting)?;
-    let frontier = Frontier::root(problem);
     let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
     let job = Job { nodes, round, gap: 0.0, is_counted: false };
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
-    lane.begin(&Task {
-        job,
-        agenda: frontier.in_order(),
-        frontier,
-        budget: u64::MAX,
-        incumbent: Some(worse),
-        goal: None,
-        failures: vec![0; problem.initial_states().len()].into(),
-        trie: Arc::new(Trie::new(problem)),
-        added: None,
-        recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
-        quota: u64::MAX,
-    });
+    let trie = Arc::new(Trie::new(problem));
+    let recall_bytes = recall_bytes.min(Tuning::default().most_recall_bytes);
+    let given = Given { job, incumbent: Some(worse), goal: None, trie, recall_bytes };
+    let failures = vec![0; problem.initial_states().len()];
+    let todo = [Frontier::root(problem)].into();
+    lane.begin(Task { todo, budget: u64::MAX, failures, given, ..Task::default() });
     loop {
         let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
         let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
@@ -82,7 +74,7 @@ fn walk(
         match paused? {
             Paused::Slice | Paused::Asked => {}
             Paused::Found(_) => {
-                let labels = lane.walk().labels();
+                let labels = lane.walk().labels(false);
                 let labels: Vec<&Labelled> = labels.iter().collect();
                 if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -90,10 +82,8 @@ fn walk(
                 lane.improve(worse);
             }
             Paused::Done => {
-                return match lane.interrupted() {
-                    Some(Interruption::Stopped(reason)) => Err(RunError::Stopped(reason)),
-                    _ => Ok(ControlFlow::Continue(())),
-                };
+                let stopped = lane.stopped().map(RunError::Stopped);
+                return stopped.map_or(Ok(ControlFlow::Continue(())), Err);
             }
         }
     }

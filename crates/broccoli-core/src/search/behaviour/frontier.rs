@@ -1,110 +1,93 @@
-//! All that is left to do in a search: behaviours set aside, and the places of their traces.
+//! What is left to do: leaves in the order in which they are to be gone on with, and the places of their traces.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::leaves::Leaves;
 use super::places::Places;
 use super::tuning::Tuning;
 use crate::problem::Problem;
 
-/// Numbers of leaves, in the order in which they are to be gone on with.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Agenda {
-    leaves: Arc<Vec<u32>>,
-    left: Range<usize>,
-}
-
-impl Agenda {
-    pub(super) fn new(leaves: Vec<u32>) -> Self {
-        Agenda { left: 0..leaves.len(), leaves: Arc::new(leaves) }
-    }
-
-    /// The leaves that are left.
-    pub(super) fn as_slice(&self) -> &[u32] {
-        &self.leaves[self.left.clone()]
-    }
-
-    /// Takes the first leaves, up to so many.
-    pub(super) fn take_first(&mut self, count: usize) -> Agenda {
-        let end = self.left.end.min(self.left.start.saturating_add(count));
-        let first = Agenda { leaves: Arc::clone(&self.leaves), left: self.left.start..end };
-        self.left.start = end;
-        first
-    }
-}
-
-impl Iterator for Agenda {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        self.left.next().map(|place| self.leaves[place])
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.left.size_hint()
-    }
-}
-
-impl ExactSizeIterator for Agenda {}
-
-/// Leaves, each with the place that its trace has reached. Shared by the workers of a round, who only
-/// read it.
-#[derive(Clone, Debug)]
+/// Leaves to go on with, in an order, each with the place that its trace has reached. A copy is cheap: tasks share the
+/// leaves and only read them. Places are not written down, as no other process could come back to them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Leaves", from = "Leaves")]
 pub(super) struct Frontier {
     pub(super) leaves: Arc<Leaves>,
     pub(super) places: Arc<Places>,
+    order: Arc<Vec<u32>>,
+    /// Where in the order those lie that are left.
+    left: Range<usize>,
 }
 
 impl Frontier {
-    /// Nothing is left to do.
-    pub(super) fn new(dimensions: usize) -> Self {
-        Frontier { leaves: Arc::new(Leaves::new(dimensions)), places: Arc::default() }
+    /// All of these leaves, in their order.
+    pub(super) fn new(leaves: Leaves, places: Places) -> Self {
+        let (count, leaves, places) = (leaves.len(), Arc::new(leaves), Arc::new(places));
+        Frontier { leaves, places, order: Arc::new((0..count as u32).collect()), left: 0..count }
     }
 
     /// Everything is left to do.
     pub(super) fn root(problem: &Problem) -> Self {
-        Frontier::from_leaves(Leaves::root(problem.dimensions().len(), problem.objective()))
+        Leaves::root(problem.dimensions().len(), problem.objective()).into()
     }
 
-    /// Leaves of which only the labels are known.
-    pub(super) fn from_leaves(leaves: Leaves) -> Self {
-        let places = Places::unsaved(leaves.len());
-        Frontier { leaves: Arc::new(leaves), places: Arc::new(places) }
-    }
-
-    /// Leaves of which only the labels are known, if they can be of this problem.
-    pub(super) fn checked(leaves: Leaves, problem: &Problem) -> Option<Self> {
-        leaves.are_of(problem).then(|| Frontier::from_leaves(leaves))
-    }
-
-    /// Several one after the other.
-    pub(super) fn join(dimensions: usize, mut parts: Vec<Frontier>) -> Self {
-        parts.retain(|part| !part.is_empty());
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_else(|| Frontier::new(dimensions));
-        for part in parts {
-            Arc::make_mut(&mut all.leaves).append(&part.leaves);
-            Arc::make_mut(&mut all.places).append(&part.places);
-        }
-        all
-    }
-
-    /// Some of the leaves.
-    pub(super) fn part(&self, agenda: &[u32]) -> Self {
-        let mut places = Places::default();
-        for &leaf in agenda {
-            places.copy(&self.places, leaf);
-        }
-        Frontier { leaves: Arc::new(self.leaves.part(agenda)), places: Arc::new(places) }
+    /// The numbers of the leaves that are left.
+    pub(super) fn left(&self) -> &[u32] {
+        &self.order[self.left.clone()]
     }
 
     pub(super) fn len(&self) -> usize {
-        self.leaves.len()
+        self.left.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
+        self.left.is_empty()
+    }
+
+    /// Takes the next leaf: its number.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<u32> {
+        self.left.next().map(|place| self.order[place])
+    }
+
+    /// Takes the first leaves, up to so many.
+    pub(super) fn take_first(&mut self, count: usize) -> Frontier {
+        let end = self.left.end.min(self.left.start.saturating_add(count));
+        let first = Frontier { left: self.left.start..end, ..self.clone() };
+        self.left.start = end;
+        first
+    }
+
+    /// Those of the leaves that are left for which this holds, copied.
+    pub(super) fn part(&self, is_wanted: impl Fn(usize) -> bool) -> Frontier {
+        let part: Vec<u32> = self.left().iter().copied().filter(|&leaf| is_wanted(leaf as usize)).collect();
+        let mut places = Places::default();
+        part.iter().for_each(|&leaf| places.push(self.places.state(leaf)));
+        Frontier::new(self.leaves.part(&part), places)
+    }
+
+    /// What is left of several, one after the other.
+    pub(super) fn join(parts: Vec<Frontier>) -> Option<Frontier> {
+        let mut parts = parts.into_iter().filter(|part| !part.is_empty());
+        let first = parts.next()?.whole();
+        let Frontier { mut leaves, mut places, .. } = first;
+        for part in parts {
+            let part = part.whole();
+            Arc::make_mut(&mut leaves).append(&part.leaves);
+            Arc::make_mut(&mut places).append(&part.places);
+        }
+        let (leaves, places) = (Arc::unwrap_or_clone(leaves), Arc::unwrap_or_clone(places));
+        Some(Frontier::new(leaves, places))
+    }
+
+    /// The same with no leaves but those that are left, in their order.
+    fn whole(self) -> Frontier {
+        let is_whole = self.len() == self.leaves.len() && self.order.is_sorted();
+        if is_whole { self } else { self.part(|_| true) }
     }
 
     /// What it takes in memory.
@@ -112,106 +95,99 @@ impl Frontier {
         self.leaves.bytes() + self.places.bytes()
     }
 
-    /// All leaves in their order.
-    pub(super) fn in_order(&self) -> Agenda {
-        Agenda::new((0..self.len() as u32).collect())
+    /// Only the labels of the leaves are known from now on, and not their places.
+    pub(super) fn forget_places(&mut self) {
+        self.places = Arc::new(Places::unsaved(self.leaves.len()));
     }
 
-    /// The leaves whose next trace is still to be started, those first whose traces were the longest.
-    pub(super) fn waiting_best_first(&self) -> Vec<u32> {
-        let is_waiting = |&leaf: &u32| self.leaves.leaf(leaf as usize).is_waiting();
-        let mut agenda: Vec<u32> = self.in_order().filter(is_waiting).collect();
-        agenda.sort_by_cached_key(|&leaf| std::cmp::Reverse(self.leaves.leaf(leaf as usize).at.worst));
-        agenda
+    /// The share of the walk that the leaves take that are left.
+    pub(super) fn share(&self) -> f64 {
+        self.left().iter().map(|&leaf| self.leaves.leaf(leaf as usize).at.share).sum()
     }
 
-    /// All leaves, those that promise most first, in bands.
-    pub(super) fn promising_first(&self, tuning: &Tuning) -> Agenda {
-        Agenda::new(in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands))
+    fn in_order(self, order: Vec<u32>) -> Frontier {
+        Frontier { left: 0..order.len(), order: Arc::new(order), ..self }
+    }
+
+    /// Only the leaves whose next trace is still to be started, those first whose traces were the longest; and the
+    /// others.
+    pub(super) fn waiting_best_first(self) -> (Frontier, Frontier) {
+        let is_waiting = |leaf: usize| self.leaves.leaf(leaf).is_waiting();
+        let others = self.part(|leaf| !is_waiting(leaf));
+        let mut order: Vec<u32> =
+            self.left().iter().copied().filter(|&leaf| is_waiting(leaf as usize)).collect();
+        order.sort_by_cached_key(|&leaf| Reverse(self.leaves.leaf(leaf as usize).at.worst));
+        (self.in_order(order), others)
+    }
+
+    /// All leaves, those that promise most first, in bands of growing size: within a band they are in order, as
+    /// neighbours have labels in common, which need not be set up again. The bands end behind one part in so many of
+    /// the leaves, and all others come in order.
+    pub(super) fn promising_first(self, tuning: &Tuning) -> Frontier {
+        let order = in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands);
+        self.in_order(order)
     }
 }
 
-/// What is so much less than the greatest key is as little as any.
-const MOST_LESS: u32 = 1 << 14;
+impl From<Leaves> for Frontier {
+    fn from(leaves: Leaves) -> Self {
+        let places = Places::unsaved(leaves.len());
+        Frontier::new(leaves, places)
+    }
+}
 
-/// The numbers of all keys in bands of growing size: first the greatest key, then the next ones, and in the end
-/// all that do not promise much. Within a band they are in order: neighbours have labels in common, which need
-/// not be set up again. The bands end behind one part in so many, and all others come in their order.
+impl From<Frontier> for Leaves {
+    fn from(frontier: Frontier) -> Self {
+        frontier.leaves.part(frontier.left())
+    }
+}
+
 fn in_bands(keys: impl Iterator<Item = i64>, share: usize) -> Vec<u32> {
     let clamp = |key: i64| key.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-    let keys: Vec<i32> = keys.map(clamp).collect();
-    let greatest = keys.iter().copied().max().unwrap_or(0);
-    let less = |key: i32| greatest.abs_diff(key).min(MOST_LESS) as usize;
-    // Where each would be if they were sorted: by how much less a key is, the next place.
-    let mut places = vec![0; keys.iter().copied().min().map_or(0, less) + 2];
-    keys.iter().for_each(|&key| places[less(key) + 1] += 1);
-    let mut sum = 0;
-    for place in &mut places {
-        sum += *place;
-        *place = sum;
+    // The greatest key first, and of equals the first: both in one number, which is sorted quickly.
+    let sortable = |(number, key)| u64::from(!(clamp(key).cast_unsigned() ^ 1 << 31)) << 32 | number;
+    let mut sorted: Vec<u64> = (0..).zip(keys).map(sortable).collect();
+    sorted.sort_unstable();
+    let mut order: Vec<u32> = sorted.into_iter().map(|sortable| sortable as u32).collect();
+    let (mut start, mut band) = (0, 1);
+    let bands_end = order.len() / share;
+    while start <= bands_end && start < order.len() {
+        let end = order.len().min(start + band);
+        order[start..end].sort_unstable();
+        (start, band) = (end, band + band / 2 + 1);
     }
-    let (mut starts, mut end, mut band) = (Vec::new(), 0, 1);
-    let mut band_of_place = Vec::new();
-    while end <= keys.len() / share {
-        band_of_place.resize(end + band, starts.len());
-        starts.push(end);
-        end += band;
-        band += band / 2 + 1;
-    }
-    let rest = starts.len();
-    starts.push(end);
-    let mut in_bands = vec![0; keys.len()];
-    for (number, &key) in (0..).zip(&keys) {
-        let place = &mut places[less(key)];
-        let start = &mut starts[band_of_place.get(*place).copied().unwrap_or(rest)];
-        *place += 1;
-        in_bands[*start] = number;
-        *start += 1;
-    }
-    in_bands
+    order[start..].sort_unstable();
+    order
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Agenda, MOST_LESS, in_bands};
+    use super::*;
 
-    /// Parts have all leaves, each once and in order, also of an agenda that was begun.
+    /// Parts have all leaves, each once and in order, also of what was begun.
     #[test]
-    fn parts_of_an_agenda() {
+    fn parts_of_a_frontier() {
         for (count, begun) in [(0, 0), (1, 0), (7, 0), (7, 3), (7, 7), (8, 2)] {
-            let mut agenda = Agenda::new((100..100 + count).collect());
-            let done: Vec<u32> = agenda.by_ref().take(begun).collect();
+            let all = Frontier::from(Leaves::default()).in_order((100..100 + count).collect());
             for each in 1..10 {
-                let mut left = agenda.clone();
-                let mut all = done.clone();
-                while left.len() > 0 {
+                let mut left = all.clone();
+                let mut seen: Vec<u32> = (0..begun).map_while(|_| left.next()).collect();
+                while !left.is_empty() {
                     let part = left.take_first(each);
                     assert!((1..=each).contains(&part.len()));
-                    all.extend(part.as_slice());
+                    seen.extend(part.left());
                 }
-                assert!(all.into_iter().eq(100..100 + count));
+                assert!(seen.into_iter().eq(100..100 + count));
             }
         }
     }
 
+    /// Of 12 keys the bands are the greatest, the next two, and all others, as a third of all is behind these.
     #[test]
-    fn bands_are_those_of_the_sorted_keys() {
-        for count in (0..20).chain([100, 499, 500, 501]) {
-            for scale in [1, 1_000, 1 << 40] {
-                let keys: Vec<i64> = (0..count).map(|i| (i * i % 37 - 20) * scale).collect();
-                let clamp = |key: i64| key.clamp(i32::MIN.into(), i32::MAX.into());
-                let greatest = keys.iter().copied().map(clamp).max().unwrap_or(0);
-                let mut sorted: Vec<u32> = (0..count as u32).collect();
-                sorted.sort_by_key(|&i| (greatest - clamp(keys[i as usize])).min(MOST_LESS.into()));
-                let (mut start, mut band) = (0, 1);
-                while start < sorted.len() {
-                    let end = sorted.len().min(start + band);
-                    sorted[start..end].sort_unstable();
-                    (start, band) =
-                        (end, if end > sorted.len() / 4 { sorted.len() } else { band + band / 2 + 1 });
-                }
-                assert_eq!(in_bands(keys.into_iter(), 4), sorted);
-            }
-        }
+    fn greater_keys_are_in_earlier_bands() {
+        let keys = [5, 1 << 40, 3, 9, -(1 << 40), 9, 0, 1, 9, 2, 2, 2];
+        assert_eq!(in_bands(keys.into_iter(), 12), [1, 3, 5, 0, 2, 4, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(in_bands(keys.into_iter(), 4), [1, 3, 5, 0, 2, 8, 9, 4, 6, 7, 10, 11]);
+        assert_eq!(in_bands([].into_iter(), 4), []);
     }
 }

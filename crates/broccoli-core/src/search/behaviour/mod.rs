@@ -10,25 +10,21 @@
 //! |---|---|
 //! | [`rounds`] | the search itself: one loop |
 //! | [`schedule`], [`tuning`] | which rounds there are, and every constant |
-//! | [`chunk`], [`task`] | the next tasks of a round, and what comes of them |
+//! | [`state`], [`task`] | all that is left of a search; a task, and what comes of it |
 //! | [`team`], [`batch`] | run tasks: in threads, or many steps at a time |
-//! | [`lane`] | a walk and its driver: performs a task |
+//! | [`lane`] | a walk on a system: performs a task |
 //! | [`walk`] | the machine: asks for a transition, is told the answer |
 //! | [`score`] | which behaviour is better, and what may still be |
 //! | [`version_space`], [`bounds`] | which labels some tree still allows, and how large it must be |
 //! | [`labels`] | cell -> label |
-//! | [`leaves`], [`frontier`] | behaviours set aside, to be gone on with |
+//! | [`leaves`], [`frontier`], [`places`] | behaviours set aside, in an order, and how to come back to them |
 //! | [`recall`] | traces of later initial states, so that they are not run again |
-//! | [`driver`], [`places`] | does on a system what the machine asks, and comes back to places |
-//! | [`saved`] | what is left of a search, to be written down |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //! | [`equals`] | all behaviours that are as good as the best, and all their trees |
 
 mod batch;
 mod bounds;
-mod chunk;
-mod driver;
 mod equals;
 mod frontier;
 mod labels;
@@ -38,9 +34,9 @@ mod places;
 mod realise;
 mod recall;
 mod rounds;
-mod saved;
 mod schedule;
 mod score;
+mod state;
 mod task;
 mod team;
 mod transitions;
@@ -52,11 +48,11 @@ use std::sync::Arc;
 
 use self::bounds::{Arena, Registers};
 pub(super) use self::equals::for_each_equal;
+pub(super) use self::lane::Counts;
 use self::lane::Setting;
-pub(super) use self::lane::{Counts, MOST_PLAUSIBLE};
 pub(super) use self::realise::Labelled;
 use self::rounds::Rounds;
-pub(super) use self::saved::Saved;
+pub(super) use self::state::State;
 use self::team::Board;
 pub use self::tuning::Tuning;
 use super::evidence::Witness;
@@ -64,6 +60,9 @@ use super::progress::Progress;
 use super::sample;
 use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
+
+/// More than any search can count.
+pub(super) const MOST_PLAUSIBLE: u64 = 1 << 60;
 
 /// How to search.
 pub(super) struct Options {
@@ -84,9 +83,9 @@ pub(super) fn search(
     factory: &dyn SystemFactory,
     options: &Options,
     progress: &mut Progress<'_>,
-    saved: Option<Saved>,
+    state: Option<State>,
 ) -> Result<(), RunError> {
-    let sample = saved.as_ref().map(|saved| saved.sample.clone()).unwrap_or_default();
+    let sample = state.as_ref().map(|state| state.sample.clone()).unwrap_or_default();
     let setting = Setting {
         problem,
         factory,
@@ -95,11 +94,11 @@ pub(super) fn search(
         witness: options.witness.clone(),
         sample: progress.has_keeper().then(|| sample::Shared::new(sample)),
     };
-    let saved = saved.unwrap_or_else(|| Saved::root(problem, options.tuning.bounded()));
+    let state = state.unwrap_or_else(|| State::root(problem, options.tuning.bounded()));
     let board = Board::new(options.threads);
     let is_usual = Registers::can_hold(problem.dimensions().len(), problem.actions().len());
     std::thread::scope(|scope| match is_usual {
-        true => Rounds::<Registers>::new(options, progress, saved, setting, &board, scope)?.search(),
-        false => Rounds::<Arena>::new(options, progress, saved, setting, &board, scope)?.search(),
+        true => Rounds::<Registers>::new(options, progress, state, setting, &board, scope)?.search(),
+        false => Rounds::<Arena>::new(options, progress, state, setting, &board, scope)?.search(),
     })
 }

@@ -111,7 +111,7 @@ impl Trie {
             if *link == NONE {
                 *link = number;
                 self.push(Record { parent, ..*record }, added.own.cell(index as Node));
-                self.places.copy(&added.own.places, index as u32);
+                self.places.push(added.own.places.state(index as u32));
                 numbers.push(number);
             } else {
                 numbers.push(*link);
@@ -124,10 +124,9 @@ impl Trie {
         self.places = Places::unsaved(self.records.len());
     }
 
-    /// Whether it can be one of this problem; the places are not known.
-    pub(super) fn is_of(&mut self, problem: &Problem) -> bool {
+    /// Whether it can be one of this problem.
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
         let (records, initials) = (self.records.len(), problem.initial_states().len());
-        self.places = Places::unsaved(records);
         let is_node = |node: &Node| *node == NONE || (*node as usize) < records;
         let is_record = |(index, record): (usize, &Record)| {
             let link = match record.parent {
@@ -233,7 +232,7 @@ impl Recall {
     pub(super) fn keep_place<E>(&mut self, save: impl FnOnce(&mut Places) -> Result<(), E>) -> Result<(), E> {
         let places = &mut self.added.own.places;
         if self.trie.places.bytes() + places.bytes() > self.most_bytes {
-            places.push_unsaved();
+            places.push(&[]);
         } else {
             save(places)?;
         }
@@ -365,7 +364,7 @@ impl Recall {
         if verdict == Verdict::Running {
             self.wants_place = true;
         } else {
-            self.added.own.places.push_unsaved();
+            self.added.own.places.push(&[]);
         }
         if let Some(action) = action {
             self.pen = Pen::After(node, action as u32);

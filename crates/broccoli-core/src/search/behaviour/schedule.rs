@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::chunk::{Left, Piece};
-use super::frontier::{Agenda, Frontier};
+use super::frontier::Frontier;
 use super::score::Score;
+use super::state::Left;
 use super::tuning::Tuning;
 use super::version_space::Cost;
 use super::walk::{Job, Round};
@@ -69,26 +69,18 @@ impl Stage {
     /// round.
     pub(super) fn begin(self, problem: &Problem, tuning: &Tuning, leaves: Vec<Frontier>) -> Left {
         if let Stage::Reach { .. } = self {
-            return Left::new(leaves.into_iter().map(Piece::all), None);
+            return Left::new(leaves, None);
         }
-        let frontier = Frontier::join(problem.dimensions().len(), leaves);
-        let (agenda, rest) = self.order(problem, tuning, &frontier);
-        Left::new([Piece { frontier, agenda }], rest)
-    }
-
-    fn order(self, problem: &Problem, tuning: &Tuning, frontier: &Frontier) -> (Agenda, Option<Frontier>) {
+        let Some(all) = Frontier::join(leaves) else { return Left::default() };
         match self {
             Stage::Survive { nodes, only_first: false } if is_in_parts(problem) => {
-                let mut waiting = frontier.waiting_best_first();
-                let is_left = |leaf: &u32| !frontier.leaves.leaf(*leaf as usize).is_waiting();
-                let mut rest: Vec<u32> = frontier.in_order().filter(is_left).collect();
-                if nodes == Cost::MAX {
-                    waiting.append(&mut rest);
+                let (waiting, others) = all.waiting_best_first();
+                match nodes {
+                    Cost::MAX => Left::new([waiting, others], None),
+                    _ => Left::new([waiting], Some(others)),
                 }
-                let rest = (!rest.is_empty()).then(|| frontier.part(&rest));
-                (Agenda::new(waiting), rest)
             }
-            _ => (frontier.promising_first(tuning), None),
+            _ => Left::new([all.promising_first(tuning)], None),
         }
     }
 
@@ -150,9 +142,10 @@ pub(super) struct Scout {
 }
 
 impl Scout {
-    /// Trees of so many predicates, from the beginning.
-    pub(super) fn new(nodes: Cost, tuning: &Tuning, has_best: bool) -> Self {
-        Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } }
+    /// Trees of so many predicates, from the beginning, if they are to be walked: up to one fewer than allowed.
+    pub(super) fn of(problem: &Problem, tuning: &Tuning, nodes: Cost, has_best: bool) -> Option<Self> {
+        let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
+        is_wanted.then(|| Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
     }
 
     /// What its tasks are to do.
@@ -160,17 +153,4 @@ impl Scout {
         let round = Round { cut: self.cut, nodes: Cost::MAX, only_first: false };
         Job { nodes: self.nodes, round, gap, is_counted: false }
     }
-}
-
-/// The scout of so many predicates, if there is to be one: up to one fewer than allowed.
-pub(super) fn scout_of(
-    problem: &Problem,
-    tuning: &Tuning,
-    nodes: Cost,
-    has_best: bool,
-) -> Option<(Scout, Left)> {
-    let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
-    is_wanted.then(|| {
-        (Scout::new(nodes, tuning, has_best), Left::new([Piece::all(Frontier::root(problem))], None))
-    })
 }

@@ -1,64 +1,78 @@
-//! What is done at a time: a task, a function of nothing but what it is given.
+//! A task: what is done at a time, a function of nothing but what it is given.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::frontier::{Agenda, Frontier};
+use super::frontier::Frontier;
 use super::realise::Labelled;
 use super::recall::{Added, Trie};
 use super::score::Score;
 use super::walk::Job;
-use crate::problem::StopReason;
+use crate::problem::{Problem, StopReason};
 
-/// Some leaves to go on from, and all that what comes of them depends on.
-#[derive(Clone)]
+/// Some leaves to go on from, with all that what comes of them depends on; and what has come of them so far. One that
+/// was interrupted goes on where it was.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Task {
-    pub(super) job: Job,
-    pub(super) frontier: Frontier,
-    pub(super) agenda: Agenda,
-    /// After so many steps what is left is set aside.
+    /// Whether it is one of the scout.
+    pub(super) is_scout: bool,
+    /// What is left of it.
+    pub(super) todo: VecDeque<Frontier>,
+    /// After so many more steps it is done, whatever is left.
     pub(super) budget: u64,
-    /// What is to be improved on.
-    pub(super) incumbent: Option<Score>,
-    /// What ends the task at once, as nothing that comes after it is of interest.
-    pub(super) goal: Option<Score>,
     /// Per initial state, how often its trace has failed.
-    pub(super) failures: Arc<[u64]>,
-    /// Remembered traces, and what the task has added to them before it was interrupted.
-    pub(super) trie: Arc<Trie>,
-    pub(super) added: Option<Added>,
-    /// How much memory these may take.
-    pub(super) recall_bytes: usize,
-    /// How many queries may be made, if that is limited.
-    pub(super) quota: u64,
-}
+    pub(super) failures: Vec<u64>,
+    pub(super) is_done: bool,
 
-/// What came of a task.
-pub(super) struct Done {
     /// The best behaviour that was found, if any is better than the incumbent.
     pub(super) found: Option<Found>,
     /// Leaves for the next round.
-    pub(super) next: Frontier,
-    /// What was begun and is left, and then the leaves that were not begun with.
-    pub(super) rest: Frontier,
-    pub(super) agenda: Agenda,
-    /// How often traces have failed by now.
-    pub(super) failures: Vec<u64>,
-    pub(super) added: Added,
-    /// The steps made.
+    pub(super) next: Vec<Frontier>,
+    /// The leaves that were gone on with, and the steps made.
+    pub(super) leaves: u64,
     pub(super) work: u64,
-    /// Why it was interrupted before its budget was spent, if it was.
-    pub(super) interrupted: Option<Interruption>,
+
+    /// What follows from the state of the search.
+    #[serde(skip)]
+    pub(super) given: Given,
+    /// What it adds to the remembered traces.
+    #[serde(skip)]
+    pub(super) added: Option<Added>,
+    /// How many queries may be made, if that is limited; and why it was stopped, if it was.
+    #[serde(skip)]
+    pub(super) quota: Option<u64>,
+    #[serde(skip)]
+    pub(super) stopped: Option<StopReason>,
 }
 
-/// Why a task is interrupted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interruption {
-    /// All tasks are, for a checkpoint or because of an error.
-    Paused,
-    /// No more queries may be made.
-    Stopped(StopReason),
+/// What a task is to do, and what it knows: the same for all tasks of a kind in a chunk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    pub(super) job: Job,
+    /// What is to be improved on, and what ends the task at once, as nothing that comes after it is of interest.
+    pub(super) incumbent: Option<Score>,
+    pub(super) goal: Option<Score>,
+    /// Remembered traces, and how much memory they may take.
+    pub(super) trie: Arc<Trie>,
+    pub(super) recall_bytes: usize,
+}
+
+impl Task {
+    /// What is to be improved on.
+    pub(super) fn incumbent(&self) -> Option<Score> {
+        self.found.as_ref().map(|found| found.score).or(self.given.incumbent)
+    }
+
+    /// Whether it can be of this problem.
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
+        let mut counts = self.failures.iter().chain([&self.leaves, &self.work]);
+        let mut leaves = self.todo.iter().chain(&self.next);
+        self.failures.len() == problem.initial_states().len()
+            && counts.all(|&count| count < super::MOST_PLAUSIBLE)
+            && leaves.all(|frontier| frontier.leaves.are_of(problem))
+    }
 }
 
 /// A behaviour that was found.

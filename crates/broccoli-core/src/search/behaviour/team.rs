@@ -4,14 +4,14 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
 use super::batch::Batch;
 use super::bounds::Store;
 use super::lane::{Counts, Lane, Paused, Setting};
-use super::task::{Done, Interruption, Task};
+use super::task::Task;
 use super::transitions::Transitions;
 use crate::problem::RunError;
 
@@ -21,10 +21,10 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The tasks of a chunk, and what came of those that are done.
 #[derive(Default)]
 struct State {
-    tasks: Arc<[Task]>,
+    tasks: Vec<Option<Task>>,
     /// The next one to be done.
     next: usize,
-    done: Vec<Option<Result<Done, RunError>>>,
+    done: Vec<Option<Result<Task, RunError>>>,
     /// How many are not done yet.
     left: usize,
     /// Why a thread has not begun.
@@ -78,20 +78,19 @@ impl Board {
     }
 
     /// The next task, if there is one.
-    pub(super) fn take(&self) -> Option<(usize, Arc<[Task]>)> {
+    pub(super) fn take(&self) -> Option<(usize, Task)> {
         let mut state = self.state();
         let number = state.next;
-        (number < state.tasks.len()).then(|| {
-            state.next += 1;
-            (number, Arc::clone(&state.tasks))
-        })
+        let task = state.tasks.get_mut(number)?.take()?;
+        state.next += 1;
+        Some((number, task))
     }
 
     /// Hands in what came of a task of a lane. An error ends the search.
     pub(super) fn hand_in<S: Store>(
         &self,
         number: usize,
-        done: Result<Done, RunError>,
+        done: Result<Task, RunError>,
         lane: &mut Lane<'_, S>,
     ) {
         if done.is_err() {
@@ -134,13 +133,13 @@ impl<'p, S: Store> Worker<'p, S> {
             Worker::Batch(batch) => return batch.work(thread, board, look),
             Worker::Alone(lane) => lane,
         };
-        while let Some((number, tasks)) = board.take() {
+        while let Some((number, task)) = board.take() {
             // A system that panics must not take the others with it.
             let perform = AssertUnwindSafe(|| {
-                lane.begin(&tasks[number]);
+                lane.begin(task);
                 loop {
                     if board.is_paused() {
-                        lane.interrupt(Interruption::Paused)?;
+                        lane.interrupt(None)?;
                     }
                     if lane.advance(lane.slice())? == Paused::Done {
                         return Ok(lane.finish());
@@ -185,7 +184,7 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         {
             let mut state = self.board.state();
             state.done = (0..count).map(|_| None).collect();
-            (state.tasks, state.next, state.left) = (tasks.into(), 0, count);
+            (state.tasks, state.next, state.left) = (tasks.into_iter().map(Some).collect(), 0, count);
         }
         self.board.is_paused.store(false, Relaxed);
         // A batch has many lanes: other threads help only if there are more tasks.
@@ -197,7 +196,7 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
     }
 
     /// Waits for the other threads: what came of each task, in their order. `look` is called now and then.
-    pub(super) fn collect(&mut self, look: &mut dyn FnMut()) -> Vec<Result<Done, RunError>> {
+    pub(super) fn collect(&mut self, look: &mut dyn FnMut()) -> Vec<Result<Task, RunError>> {
         let mut state = self.board.state();
         while state.left > 0 {
             state = self.board.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -207,7 +206,7 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
                 state = self.board.state();
             }
         }
-        state.tasks = Arc::default();
+        state.tasks.clear();
         std::mem::take(&mut state.done).into_iter().flatten().collect()
     }
 

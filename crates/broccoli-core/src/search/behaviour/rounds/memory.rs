@@ -1,11 +1,8 @@
 //! Sees to it that a search takes no more memory than it may.
 
-use std::sync::Arc;
-
 use super::Rounds;
 use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::chunk::Pending;
 use crate::search::behaviour::schedule::Stage;
 
 impl Options {
@@ -22,15 +19,15 @@ impl Options {
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is set aside.
     pub(super) fn look_at_memory(&mut self) {
-        let (now, next) = self.left.bytes();
+        let (now, next) = self.state.left.bytes();
         let cache = self.options.cache_bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
         let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
         if is_over && cache > 0 {
             self.shrink_cache();
-        } else if (is_over || next > self.tuning.most_leaf_bytes) && !self.stage.is_last() {
-            let all = self.left.take_all();
+        } else if (is_over || next > self.state.tuning.most_leaf_bytes) && !self.state.stage.is_last() {
+            let all = self.state.left.take_all();
             if !all.is_empty() {
                 self.begin_round(Stage::last(self.problem), all);
             }
@@ -39,14 +36,9 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
 
     /// Gives back half of the cache's memory, or more. All that it knew is forgotten; and places were known by its nodes.
     pub(super) fn shrink_cache(&mut self) {
-        let Some(cache) = &self.options.cache else { return };
-        cache.lock().shrink();
-        self.left.forget_places();
-        self.chunk.iter_mut().for_each(Pending::forget_places);
-        if let Some((_, left)) = &mut self.scout {
-            left.forget_places();
+        if let Some(cache) = &self.options.cache {
+            cache.lock().shrink();
+            self.state.forget_places();
         }
-        Arc::make_mut(&mut self.trie).forget_places();
-        self.chunk.iter_mut().for_each(|pending| pending.task.trie = Arc::clone(&self.trie));
     }
 }

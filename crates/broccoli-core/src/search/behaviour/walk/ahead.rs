@@ -54,14 +54,14 @@ impl<S: Store> Walk<S> {
         }
         let Some(most) = self.allowance_for_step() else { return self.give_up(cell) };
         if self.is_suspended || self.at.steps >= self.job.round.cut {
-            self.set_aside(cell, None);
+            self.set_aside(cell, None, self.labels.len());
             self.ask = Ask::Leave;
             return;
         }
-        let (mark, action) = self.choose_action(cell, most);
+        let action = self.choose_action(cell, most);
         self.count_step();
         // Nothing but this is written: a copy of all that an `Ask` can be would have to wait for it.
-        self.ask = Ask::Step { from: From::Here, mark, action };
+        self.ask = Ask::Step { from: From::Here, action };
     }
 
     /// The present trace has ended, at the horizon if it is still running.
@@ -79,40 +79,43 @@ impl<S: Store> Walk<S> {
         self.ask = self.fail();
     }
 
-    /// The action in a cell, forced or chosen, and whether another one may be possible.
+    /// The action in a cell, forced or chosen.
     #[inline(always)]
-    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> (bool, u16) {
+    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> u16 {
         let (slot, point) = self.labels.find(cell);
-        let (mark, action) = match point {
-            Some(index) => (false, self.labels.given(index as usize).label),
+        let action = match point {
+            Some(index) => self.labels.given(index as usize).label,
             None => self.branch(cell, slot, most),
         };
         if self.recall.is_writing() && self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
             let node = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
-            if let (true, Some(node)) = (mark, node) {
+            if let Some(node) = node {
                 self.needs_no_mark(node);
-                return (false, action);
             }
         }
-        (mark, action)
+        action
     }
 
-    /// The last frame is remembered, and so needs no mark.
+    /// If a frame was made here it is remembered, and so needs no mark.
     pub(super) fn needs_no_mark(&mut self, node: Node) {
-        if let Some(frame) = self.frames.last_mut() {
+        if std::mem::take(&mut self.wants_mark)
+            && let Some(frame) = self.frames.last_mut()
+        {
             frame.node = Some(node);
             self.marks -= 1;
         }
     }
 
-    /// In an unlabelled cell: the first label that is possible. If another one may be, a frame remembers
-    /// it; if plainly no other is, the version space need not be told.
-    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> (bool, u16) {
+    /// In an unlabelled cell: gives it the first label that is possible. If others may be, a frame remembers them; those
+    /// that are plainly impossible in this round, but not in others, are set aside at once.
+    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> u16 {
         self.tell_space();
         let within = most.min(self.job.round.nodes);
         let mut point = Point::new(cell, 0);
         let (mut first, mut open) = self.open_labels(&mut point, within);
+        let labelled = self.labels.len();
         if open.is_none() && within == self.space.nodes() {
+            // It follows, and the version space need not be told.
             self.note_label(cell, slot, first.label, Some(within));
         } else {
             point.label = first.label;
@@ -125,22 +128,22 @@ impl<S: Store> Walk<S> {
             }
         }
         let first = first.label;
-        let mut next = open.map(|open| open.label);
-        if within < most {
-            next = self.label_from(0, first);
-        }
+        let next = open.map_or(self.actions, |open| open.label);
+        let set_aside = if within < most { next - 1 } else { 0 };
+        let (at, later) = (self.at, f64::from(self.actions - next));
+        self.at.share /= 1.0 + f64::from(set_aside) + later;
+        let others = (0..next).filter(|&label| label != first);
+        others.take(set_aside.into()).for_each(|label| self.set_aside(cell, Some(label), labelled));
         if within == most {
-            self.counts.unrealisable += u64::from(next.unwrap_or(self.actions)) - 1;
+            self.counts.unrealisable += u64::from(next) - 1;
         }
-        if let Some(next) = next {
-            let at = self.divide(self.at, self.labels_from(next, first));
-            let labelled = self.labels.len() as u32 - 1;
-            let open = open.filter(|open| open.label == next);
-            let most = open.map_or(Cost::MAX, |open| open.most);
-            self.frames.push(Frame { labelled, first, next, is_open: open.is_some(), most, at, node: None });
+        if let Some(Open { label: next, most }) = open {
+            let (labelled, at) = (labelled as u32, Position { share: self.at.share * later, ..at });
+            self.frames.push(Frame { labelled, next, is_open: true, most, at, node: None });
             self.marks += 1;
+            self.wants_mark = true;
         }
-        (next.is_some(), first)
+        first
     }
 
     /// The first two labels of a point that are not plainly impossible, if there are two.
@@ -165,25 +168,6 @@ impl<S: Store> Walk<S> {
             }
         }
         None
-    }
-
-    /// The label from `from` on, other than `first`, if there is one.
-    pub(super) fn label_from(&self, from: u16, first: u16) -> Option<u16> {
-        let label = if from == first { from + 1 } else { from };
-        (label < self.actions).then_some(label)
-    }
-
-    /// How many labels there are from `from` on, other than `first`.
-    pub(super) fn labels_from(&self, from: u16, first: u16) -> u16 {
-        self.actions - from - u16::from(from <= first)
-    }
-
-    /// Takes its share for the label that is given here, if so many `others` are still to be tried; what is
-    /// left for them.
-    pub(super) fn divide(&mut self, at: Position, others: u16) -> Position {
-        let share = at.share / f64::from(others + 1);
-        self.at.share = share;
-        Position { share: at.share - share, ..at }
     }
 
     /// A behaviour has ended: there is nothing in it that is better than the incumbent.
@@ -241,8 +225,9 @@ impl<S: Store> Walk<S> {
             Some(last) => last.points + u32::from(last.implied_within.is_none()),
             None => 0,
         };
-        if let Some(recorder) = &mut self.recorder {
-            recorder.label(self.labels.len(), label);
+        let depth = self.labels.len();
+        if let Some(recorder) = self.recorder() {
+            recorder.label(depth, label);
         }
         self.labels.push(cell, Given { label, implied_within, points, steps, slot });
     }
@@ -254,9 +239,9 @@ impl<S: Store> Walk<S> {
     }
 
     /// Asks for one more step of the present trace.
-    pub(super) fn step(&mut self, from: From, mark: bool, action: u16) -> Ask {
+    pub(super) fn step(&mut self, from: From, action: u16) -> Ask {
         self.count_step();
-        Ask::Step { from, mark, action }
+        Ask::Step { from, action }
     }
 
     #[inline(always)]

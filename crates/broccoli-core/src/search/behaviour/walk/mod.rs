@@ -20,47 +20,112 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | [`job`] | what it is to do, and what it asks for |
 //! | [`ahead`] | the next step of a trace, and what is allowed |
 //! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
 //! | [`tally`] | objectives that take more than the worst trace |
-//! | [`marks`] | the places to come back to |
-//! | [`back`] | going back: other labels of earlier cells, leaves, and what is set aside |
+//! | [`back`] | going back: other labels of earlier cells, and leaves |
+//! | [`aside`] | what is set aside, and the places to come back to |
 
 mod ahead;
+mod aside;
 mod back;
-mod job;
-mod marks;
 mod tally;
 mod traces;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-pub(super) use self::job::{Ask, From, Job, Position, Round};
-use self::tally::{Measure, TraceValues};
+use self::tally::Measure;
 use super::bounds::Store;
-use super::frontier::{Agenda, Frontier};
-use super::labels::{Given, Labels};
+use super::frontier::Frontier;
+use super::labels::Labels;
 use super::leaves::Leaves;
 use super::places::Places;
 use super::realise::Labelled;
-use super::recall::{Added, Node, Recall, Trie};
+use super::recall::{Node, Recall};
 use super::score::{Allowance, Score, rank};
+use super::task::Task;
 use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
-use crate::problem::measure::Tally;
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
+
+/// What is set aside for the next round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Round {
+    /// `reach`: traces of so many steps.
+    pub(super) cut: u64,
+    /// Behaviours that need more predicates than this.
+    pub(super) nodes: Cost,
+    /// Behaviours whose first trace is complete, if there are others.
+    pub(super) only_first: bool,
+}
+
+/// What a walk is to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Job {
+    /// The most predicates of a tree.
+    pub(super) nodes: Cost,
+    pub(super) round: Round,
+    /// How far from the optimum an answer may be.
+    pub(super) gap: f64,
+    /// Whether its transitions are counted, and recorded.
+    pub(super) is_counted: bool,
+}
+
+/// What is to be done next. Small: one is made for every step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Start a trace from this initial state, and `Walk::tell`.
+    Reset { initial: u32 },
+    /// Go where the step starts; save the places that are wanted; then apply the action, and `Walk::tell`.
+    Step { from: From, action: u16 },
+    /// Save the places that are wanted, and `Walk::resume`.
+    Leave,
+    /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
+    /// it, and `Walk::resume`.
+    Found(Score),
+    /// There is nothing left to do in this round but what was set aside.
+    Done,
+}
+
+/// Where a step starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    /// Where the last one has led.
+    Here,
+    /// At a mark, given by its index.
+    Mark(u32),
+    /// At a leaf of the last round, given by its index.
+    Leaf(u32),
+    /// Where a remembered trace was.
+    Recalled(Node),
+}
+
+/// Where a walk is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position {
+    /// Which trace is being run, counted in the order of the walk.
+    pub(super) trace: u32,
+    /// Its steps so far.
+    pub(super) steps: u64,
+    /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
+    /// (`survive`). Of no interest for other objectives.
+    pub(super) worst: u64,
+    /// The rewards of the running trace, if they count.
+    pub(super) total: f64,
+    /// Its share of the whole walk, if the labels that a cell may be given all take equal shares.
+    pub(super) share: f64,
+}
 
 /// A cell with labels still to be tried.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The label it had first, and the next one to try; and whether it is known that this one is not plainly
-    /// impossible, and how many predicates a tree with it needs at most, or `Cost::MAX`.
-    first: u16,
+    /// The next label to try, from which all others follow; whether it is known that it is not plainly impossible;
+    /// and how many predicates a tree with it needs at most, or `Cost::MAX`.
     next: u16,
     is_open: bool,
     most: Cost,
@@ -74,8 +139,8 @@ pub(super) struct Walk<S: Store> {
     horizon: u64,
     /// The value that no tree can beat.
     perfect: u64,
-    measure: Measure,
     actions: u16,
+    measure: Measure,
     job: Job,
     /// What is still wanted: only what is better than the incumbent.
     allowance: Allowance,
@@ -83,109 +148,125 @@ pub(super) struct Walk<S: Store> {
     ask: Ask,
     /// Whether everything is set aside from now on.
     is_suspended: bool,
-    space: VersionSpace<S>,
+    /// The present behaviour, and the fewest predicates that a tree with its labels needs. Of some labels the version
+    /// space is told only when it is asked: of those of a leaf, and where it is known what they cost.
     labels: Labels,
-    /// How many of them the version space has been told of: those of a leaf only when it is asked.
+    space: VersionSpace<S>,
     told: usize,
-    /// The fewest predicates that a tree with these labels needs.
     cost: Cost,
-    frames: Vec<Frame>,
-    /// How many of them have a mark; and the places of these, and of others that are to be dropped.
-    marks: u32,
-    mark_places: Places,
     at: Position,
     /// The initial states: first those whose traces are complete or running, in that order.
     order: Vec<u32>,
     /// Per initial state, how often its trace failed.
     failures: Vec<u64>,
-    /// The cell of the frame or leaf gone back to.
+    frames: Vec<Frame>,
+    /// How many of them have a mark; the places of these, and of others that are to be dropped; and whether that of the
+    /// last one is still to be saved.
+    marks: u32,
+    mark_places: Places,
+    wants_mark: bool,
+    /// The cell of the frame gone back to.
     cell: Vec<u16>,
-    /// The leaves of the last round, those of them to go on with, the labels of the present one; and the leaves
-    /// of this round.
-    old: Frontier,
-    agenda: Agenda,
+    /// The leaves of the last round, and the labels of the present one.
+    todo: VecDeque<Frontier>,
     path: Vec<u32>,
+    /// What is set aside. Of the last leaves the places may still have to be saved.
     leaves: Leaves,
     leaf_places: Places,
-    /// By label of the leaves of the last round, whether it follows from those before in this one, too, if
-    /// that has been looked at.
-    follows: Vec<Option<bool>>,
+    recall: Recall,
+    recorder: Option<Box<Recorder>>,
     counts: Behaviours,
     /// The shares of all behaviours that have ended.
     ended: f64,
-    /// The steps made, those of remembered traces included.
+    /// The leaves that were gone on with; the steps made, those of remembered traces included.
+    begun: u64,
     work: u64,
     transitions: Transitions,
-    /// Writes down what is walked, if that is wanted.
-    recorder: Option<Box<Recorder>>,
-    resting_recorder: Option<Box<Recorder>>,
-    recall: Recall,
 }
 
 impl<S: Store> Walk<S> {
     /// A walk with nothing to do yet. One of many takes little memory.
-    pub(super) fn new(problem: &Problem, is_one_of_many: bool) -> Self {
+    pub(super) fn new(problem: &Problem, is_one_of_many: bool, recorder: Option<Recorder>) -> Self {
         let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
-        let round = Round { cut: 0, nodes: 0, only_first: false };
         Walk {
             objective: problem.objective(),
             horizon: problem.objective().horizon(),
             perfect: problem.perfect(),
-            measure: match (Tally::new(problem), problem.objective()) {
-                (Some(tally), _) => Measure::Tally(Box::new(TraceValues::new(tally))),
-                (None, Objective::Reach { .. }) => Measure::Most,
-                (None, _) => Measure::Fewest,
-            },
             actions: actions as u16,
-            job: Job { nodes: 0, round, gap: 0.0, is_counted: false },
+            measure: Measure::new(problem),
+            job: Job::default(),
             allowance: Allowance::all(0),
             ask: Ask::Done,
             is_suspended: false,
             labels: Labels::new(&thresholds, is_one_of_many),
+            leaves: Leaves::new(thresholds.len()),
+            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             told: 0,
             cost: 0,
-            leaves: Leaves::new(thresholds.len()),
-            leaf_places: Places::default(),
-            old: Frontier::new(thresholds.len()),
-            space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
-            frames: Vec::new(),
-            marks: 0,
-            mark_places: Places::default(),
             at: Position { trace: 0, steps: 0, worst: 0, total: 0.0, share: 0.0 },
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
+            frames: Vec::new(),
+            marks: 0,
+            mark_places: Places::default(),
+            wants_mark: false,
             cell: Vec::new(),
-            agenda: Agenda::default(),
+            todo: VecDeque::new(),
             path: Vec::new(),
-            follows: Vec::new(),
+            leaf_places: Places::default(),
+            recall: Recall::new(),
+            recorder: recorder.map(Box::new),
             counts: Behaviours::default(),
             ended: 0.0,
+            begun: 0,
             work: 0,
             transitions: Transitions::default(),
-            recorder: None,
-            resting_recorder: None,
-            recall: Recall::new(),
         }
     }
 
-    /// What is walked is written down from now on, but for jobs that are not counted.
-    pub(super) fn record_by(&mut self, recorder: Recorder) {
-        self.recorder = Some(Box::new(recorder));
+    /// Begins a task. Remembered traces may take so many bytes.
+    pub(super) fn begin(&mut self, task: &mut Task, recall_bytes: usize) {
+        self.job = task.given.job;
+        if let Some(recorder) = self.recorder() {
+            recorder.begin();
+        }
+        self.unlabel(0);
+        self.path.clear();
+        self.space.limit(self.job.nodes.min(self.job.round.nodes));
+        self.frames.clear();
+        self.marks = 0;
+        self.wants_mark = false;
+        self.take_leaves();
+        self.failures.copy_from_slice(&task.failures);
+        self.recall.begin(Arc::clone(&task.given.trie), task.added.take(), recall_bytes);
+        self.allowance = Allowance::all(self.job.nodes);
+        if let Some(incumbent) = task.incumbent() {
+            self.improve(incumbent);
+        }
+        self.is_suspended = false;
+        self.todo = std::mem::take(&mut task.todo);
+        self.begun = 0;
+        self.resume();
     }
 
-    /// Who writes down what is walked.
+    /// The task has ended: what it has left of its leaves, and what it has added.
+    pub(super) fn end_task(&mut self, task: &mut Task) {
+        if let Some(recorder) = self.recorder() {
+            recorder.finish();
+        }
+        task.todo = std::mem::take(&mut self.todo);
+        task.todo.retain(|frontier| !frontier.is_empty());
+        task.failures.copy_from_slice(&self.failures);
+        task.added = Some(self.recall.end());
+        task.leaves += self.begun;
+    }
+
+    /// Who writes down what is walked, if that is wanted.
     #[inline]
     pub(super) fn recorder(&mut self) -> Option<&mut Recorder> {
-        self.recorder.as_deref_mut()
-    }
-
-    /// The system has answered: to be told before [`Walk::tell`] if the recorder wants it.
-    pub(super) fn record_reply(&mut self, verdict: Verdict, observation: &[f64], state: &[u8]) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.reply(self.labels.len(), verdict, observation, state);
-        }
+        self.recorder.as_deref_mut().filter(|_| self.job.is_counted)
     }
 
     /// The present behaviour has ended.
@@ -195,96 +276,16 @@ impl<S: Store> Walk<S> {
             End::Bound => self.counts.bound += 1,
             End::Complete => self.counts.complete += 1,
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.end(self.labels.len(), end);
+        let labels = self.labels.len();
+        if let Some(recorder) = self.recorder() {
+            recorder.end(labels, end);
         }
-    }
-
-    /// Begins to go on from some leaves of the last round, in the order of the agenda.
-    pub(super) fn begin(&mut self, job: Job, old: Frontier, agenda: Agenda, incumbent: Option<Score>) {
-        if !job.is_counted && self.recorder.is_some() {
-            self.resting_recorder = self.recorder.take();
-        } else if job.is_counted && self.resting_recorder.is_some() {
-            self.recorder = self.resting_recorder.take();
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.begin();
-        }
-        // Neighbours have labels in common, which need not be set up again. A recorder has to be told of them all.
-        let is_going_on =
-            Arc::ptr_eq(&old.leaves, &self.old.leaves) && job == self.job && self.recorder.is_none();
-        if !is_going_on {
-            self.unlabel(0);
-            self.path.clear();
-            self.follows.clear();
-            self.space.limit(job.nodes.min(job.round.nodes));
-        }
-        self.frames.clear();
-        self.marks = 0;
-        self.leaves.clear();
-        self.leaf_places.clear();
-        self.job = job;
-        self.allowance = Allowance::all(job.nodes);
-        if let Some(incumbent) = incumbent {
-            self.improve(incumbent);
-        }
-        self.is_suspended = false;
-        self.old = old;
-        self.agenda = agenda;
-        self.resume();
     }
 
     /// What is to be done next.
     #[inline(always)]
     pub(super) fn ask(&self) -> &Ask {
         &self.ask
-    }
-
-    /// Per initial state, how often its trace failed.
-    pub(super) fn failures(&self) -> &[u64] {
-        &self.failures
-    }
-
-    /// Counts failures from here.
-    pub(super) fn set_failures(&mut self, failures: &[u64]) {
-        self.failures.copy_from_slice(failures);
-    }
-
-    /// From now on everything is set aside, each label of each cell and all leaves that are left, until
-    /// the round is over.
-    pub(super) fn suspend(&mut self) {
-        self.is_suspended = true;
-    }
-
-    pub(super) fn dimensions(&self) -> usize {
-        self.leaves.dimensions()
-    }
-
-    /// The remembered traces that it reads, and what it has added to them before.
-    pub(super) fn begin_recall(&mut self, trie: Arc<Trie>, added: Option<Added>, most_bytes: usize) {
-        self.recall.begin(trie, added, most_bytes);
-    }
-
-    /// What it has added to the remembered traces.
-    pub(super) fn end_recall(&mut self) -> Added {
-        self.recall.end()
-    }
-
-    /// The traces that it remembers.
-    #[inline]
-    pub(super) fn recall_mut(&mut self) -> &mut Recall {
-        &mut self.recall
-    }
-
-    /// The steps made so far, those of remembered traces included.
-    #[inline(always)]
-    pub(super) fn work(&self) -> u64 {
-        self.work
-    }
-
-    /// The leaves that it has not begun with.
-    pub(super) fn take_agenda(&mut self) -> Agenda {
-        std::mem::take(&mut self.agenda)
     }
 
     /// Goes on after the answer to an [`Ask`] that wants one.
@@ -311,23 +312,14 @@ impl<S: Store> Walk<S> {
         self.allowance = Allowance::better_than(incumbent, rank(self.objective, enough), self.job.nodes);
     }
 
-    /// The labelled cells of the present behaviour that all others follow from, in the order in which they
-    /// were reached.
-    pub(super) fn labels(&self) -> Vec<Labelled> {
-        let labelled = |index| {
-            let Given { label, implied_within, .. } = *self.labels.given(index);
-            implied_within.is_none().then(|| Labelled { cell: self.labels.cell(index).to_vec(), label })
-        };
-        (0..self.labels.len()).filter_map(labelled).collect()
-    }
-
-    /// All labelled cells of the present behaviour.
-    pub(super) fn all_labels(&self) -> Vec<Labelled> {
-        let labelled = |index| Labelled {
-            cell: self.labels.cell(index).to_vec(),
-            label: self.labels.given(index).label,
-        };
-        (0..self.labels.len()).map(labelled).collect()
+    /// The labelled cells of the present behaviour, in the order in which they were reached; without those that follow
+    /// from the others, if only those are wanted.
+    pub(super) fn labels(&self, with_implied: bool) -> Vec<Labelled> {
+        let given = (0..self.labels.len()).map(|index| (index, self.labels.given(index)));
+        let wanted = given.filter(|(_, given)| with_implied || given.implied_within.is_none());
+        wanted
+            .map(|(index, given)| Labelled { cell: self.labels.cell(index).to_vec(), label: given.label })
+            .collect()
     }
 
     /// How many steps of the present behaviour no tree of fewer than `size` predicates makes. Meant for a
@@ -357,14 +349,26 @@ impl<S: Store> Walk<S> {
         self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
     }
 
-    /// What ended behaviours so far.
-    pub(super) fn counts(&self) -> Behaviours {
-        self.counts
+    /// How many labels the present behaviour has.
+    pub(super) fn depth(&self) -> usize {
+        self.labels.len()
     }
 
-    /// The share of the whole walk that has ended.
-    pub(super) fn ended(&self) -> f64 {
-        self.ended
+    /// The traces that it remembers.
+    #[inline]
+    pub(super) fn recall_mut(&mut self) -> &mut Recall {
+        &mut self.recall
+    }
+
+    /// The steps made so far, those of remembered traces included.
+    #[inline(always)]
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// What ended behaviours so far, and the share of the whole walk that has ended.
+    pub(super) fn ended(&self) -> (Behaviours, f64) {
+        (self.counts, self.ended)
     }
 
     /// Adds the transitions counted so far to others, and counts anew.

@@ -4,8 +4,8 @@
 //! [`Position::total`](super::Position): going back brings it back.
 
 use super::Walk;
-use crate::problem::Verdict;
 use crate::problem::measure::Tally;
+use crate::problem::{Objective, Over, Problem, Verdict};
 use crate::search::behaviour::bounds::Store;
 use crate::search::evidence::End;
 
@@ -19,18 +19,22 @@ pub(super) enum Measure {
     Tally(Box<TraceValues>),
 }
 
+impl Measure {
+    pub(super) fn new(problem: &Problem) -> Self {
+        match (Tally::new(problem), problem.objective()) {
+            (Some(tally), _) => Measure::Tally(Box::new(TraceValues { tally, count: 0 })),
+            (None, Objective::Reach { .. }) => Measure::Most,
+            (None, _) => Measure::Fewest,
+        }
+    }
+}
+
 /// The values of traces that have ended.
 #[derive(Clone, Debug)]
 pub(super) struct TraceValues {
     tally: Tally,
     /// How many of the traces, in the order of the walk, are known.
     count: usize,
-}
-
-impl TraceValues {
-    pub(super) fn new(tally: Tally) -> Self {
-        TraceValues { tally, count: 0 }
-    }
 }
 
 impl<S: Store> Walk<S> {
@@ -77,7 +81,7 @@ impl<S: Store> Walk<S> {
 
     /// Whether the trace takes too long for any value that is wanted, but may fail.
     fn is_hopeless(&self) -> bool {
-        let is_share = matches!(self.objective.over(), crate::problem::Over::Share(_));
+        let is_share = matches!(self.objective.over(), Over::Share(_));
         is_share && !self.is_allowed(self.at.steps + 1)
     }
 

@@ -114,10 +114,10 @@ impl<S: Store> Walk<S> {
         self.at.steps = 0;
         self.at.total = 0.0;
         self.recall.stop();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.start(self.labels.len(), self.order[first]);
+        let (depth, initial) = (self.labels.len(), self.order[first] as usize);
+        if let Some(recorder) = self.recorder() {
+            recorder.start(depth, initial as u32);
         }
-        let initial = self.order[first] as usize;
         // The first trace is never run twice.
         if first > 0 && !self.is_suspended {
             match self.recall.root(initial) {
@@ -173,9 +173,10 @@ impl<S: Store> Walk<S> {
                 Some(index) => self.labels.given(index as usize).label,
                 None => {
                     let cell = self.recall.cell(node).to_vec();
-                    let (mark, action) = self.choose_action(&cell, most);
-                    if mark {
-                        self.needs_no_mark(node);
+                    let action = self.choose_action(&cell, most);
+                    self.needs_no_mark(node);
+                    while self.wants_places() {
+                        self.leaf_places.push(self.recall.state(node));
                     }
                     action
                 }
@@ -196,6 +197,6 @@ impl<S: Store> Walk<S> {
             return Ok(next);
         }
         self.recall.go_on(node, usize::from(action));
-        Err(self.step(From::Recalled(node), false, action))
+        Err(self.step(From::Recalled(node), action))
     }
 }

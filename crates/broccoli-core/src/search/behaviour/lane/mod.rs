@@ -1,20 +1,21 @@
-//! A walk and the driver that does what it asks: performs tasks.
+//! A walk on a system: performs tasks.
 
-use std::any::Any;
+mod steps;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::MOST_PLAUSIBLE;
 use super::bounds::Store;
-use super::driver::{Answer, Driver};
 use super::frontier::Frontier;
 use super::score::Score;
-use super::task::{Done, Found, Interruption, Task};
+use super::task::{Found, Task};
 use super::transitions::Transitions;
 use super::walk::{Ask, From, Walk};
 use crate::problem::cache::Shared as Cache;
-use crate::problem::{Gate, Instance, Problem, Reply, RunError, SystemError, SystemFactory, Verdict};
+use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemFactory, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{Recorder, Witness};
 use crate::search::sample::{self, Sampler};
@@ -62,9 +63,6 @@ impl Counts {
     }
 }
 
-/// More than any search can count.
-pub(in crate::search) const MOST_PLAUSIBLE: u64 = 1 << 60;
-
 impl std::ops::Add for Counts {
     type Output = Counts;
     fn add(self, other: Counts) -> Counts {
@@ -102,22 +100,36 @@ impl Setting<'_> {
 }
 
 pub(super) struct Lane<'p, S: Store> {
-    driver: Driver<'p>,
+    problem: &'p Problem,
+    instance: Instance<'p>,
+    gate: Arc<Gate<'p>>,
     walk: Walk<S>,
-    /// The task: its budget is spent after so many steps, and there were so many before.
-    goal: Option<Score>,
+    /// The cell after the last answer.
+    cell: Vec<u16>,
+    /// Whether its steps are made elsewhere, together with others; and the next one's action.
+    is_batched: bool,
+    action: usize,
+    /// On the way to a place without a saved state: how many steps are left.
+    way: Option<u64>,
+    /// Traces started; steps made again only to come back to a state, and those of them that the cache knew.
+    traces: u64,
+    replayed: u64,
+    replayed_hits: u64,
+
+    /// The task, and what has come of it so far. Its budget is spent after so many steps, and there were so many before.
+    task: Task,
     budget_ends: u64,
     work_before: u64,
-    is_quick: bool,
-    /// Whether what it has found has been told; and the best of it.
+    /// How many queries may still be made.
+    quota: u64,
+    /// Whether what it has found has been told.
     is_told: bool,
-    found: Option<Found>,
-    /// The leaves for the next round that were there when the lane was suspended.
+    /// The leaves for the next round that were there when the lane was suspended; and whether it was interrupted.
     next: Option<Frontier>,
-    interrupted: Option<Interruption>,
-    /// Whether what the system answers is written down, of all tasks that prove something, and of the present one; and
-    /// room for its state.
-    is_recorded_in_full: bool,
+    is_interrupted: bool,
+
+    is_quick: bool,
+    /// Whether what the system answers is written down, and room for its state.
     wants_replies: bool,
     state: Vec<u8>,
     /// After how many steps some of what the system answers is taken down.
@@ -138,27 +150,31 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
     pub(super) fn new(setting: &Setting<'p>, instance: Instance<'p>, is_batched: bool) -> Self {
-        let driver = Driver::new(setting.problem, instance, Arc::clone(&setting.gate), is_batched);
-        let mut walk = Walk::new(setting.problem, is_batched);
-        if let Some(witness) = &setting.witness {
-            walk.record_by(Recorder::new(Arc::clone(witness)));
-        }
+        let Setting { problem, factory, gate, witness, sample, .. } = setting;
         Lane {
-            driver,
-            walk,
-            goal: None,
+            problem,
+            instance,
+            gate: Arc::clone(gate),
+            walk: Walk::new(problem, is_batched, witness.clone().map(Recorder::new)),
+            cell: vec![0; problem.dimensions().len()],
+            is_batched,
+            action: 0,
+            way: None,
+            traces: 0,
+            replayed: 0,
+            replayed_hits: 0,
+            task: Task::default(),
             budget_ends: 0,
             work_before: 0,
-            is_quick: setting.factory.is_quick(),
+            quota: 0,
             is_told: false,
-            found: None,
             next: None,
-            interrupted: None,
-            is_recorded_in_full: setting.witness.as_ref().is_some_and(|witness| witness.wants_replies()),
-            wants_replies: false,
+            is_interrupted: false,
+            is_quick: factory.is_quick(),
+            wants_replies: witness.as_ref().is_some_and(|witness| witness.wants_replies()),
             state: Vec::new(),
-            sample_at: if setting.sample.is_some() { 0 } else { u64::MAX },
-            sampler: setting.sample.clone().map(|sample| Box::new(Sampler::new(sample))),
+            sample_at: if sample.is_some() { 0 } else { u64::MAX },
+            sampler: sample.clone().map(|sample| Box::new(Sampler::new(sample))),
         }
     }
 
@@ -168,20 +184,16 @@ impl<'p, S: Store> Lane<'p, S> {
         (self.walk.work() / SLICES).clamp(SLICE, longest)
     }
 
-    /// Begins a task.
-    pub(super) fn begin(&mut self, task: &Task) {
-        let Task { job, frontier, agenda, budget, incumbent, goal, failures, .. } = task;
-        self.walk.set_failures(failures);
-        self.driver.begin(task.quota);
+    /// Begins a task, or goes on with one that was interrupted.
+    pub(super) fn begin(&mut self, mut task: Task) {
         self.work_before = self.walk.work();
-        self.budget_ends = self.work_before.saturating_add(*budget);
-        self.goal = *goal;
-        (self.is_told, self.found, self.next, self.interrupted) = (false, None, None, None);
+        self.budget_ends = self.work_before.saturating_add(task.budget);
+        self.quota = task.quota.unwrap_or(u64::MAX);
+        (self.way, self.is_told, self.next, self.is_interrupted) = (None, false, None, false);
         // What the system answers is written down only if each trace is run.
-        let most_bytes = if self.is_recorded_in_full { 0 } else { task.recall_bytes };
-        self.walk.begin_recall(Arc::clone(&task.trie), task.added.clone(), most_bytes);
-        self.walk.begin(*job, frontier.clone(), agenda.clone(), *incumbent);
-        self.wants_replies = self.walk.recorder().is_some_and(|recorder| recorder.wants_replies());
+        let recall_bytes = if self.wants_replies { 0 } else { task.given.recall_bytes };
+        self.walk.begin(&mut task, recall_bytes);
+        self.task = task;
     }
 
     /// Goes on for so many steps, or until there is something to say, or the budget is spent.
@@ -195,18 +207,10 @@ impl<'p, S: Store> Lane<'p, S> {
             if self.walk.work() > self.budget_ends && self.next.is_none() && !self.has_found() {
                 self.suspend()?;
             }
-            match self.driver.answer(&mut self.walk) {
-                Ok(Answer::Verdict(verdict)) => self.tell(verdict)?,
-                Ok(Answer::Later) => return Ok(Paused::Asked),
-                Ok(Answer::Nothing) => match *self.walk.ask() {
-                    Ask::Found(score) => return Ok(self.note_found(score)),
-                    Ask::Done => return Ok(Paused::Done),
-                    _ => self.walk.resume(),
-                },
-                Err(RunError::Stopped(reason)) => {
-                    self.interrupt(Interruption::Stopped(reason))?;
-                    continue;
-                }
+            match self.answer() {
+                Ok(None) => {}
+                Ok(Some(paused)) => return Ok(paused),
+                Err(RunError::Stopped(reason)) => self.interrupt(Some(reason))?,
                 Err(error) => return Err(error),
             }
             if self.walk.work() >= slice_ends && !self.has_found() {
@@ -215,14 +219,42 @@ impl<'p, S: Store> Lane<'p, S> {
         }
     }
 
+    /// Does what the walk asks. If the gate is closed a step is not made, and the walk can still retract it.
+    #[inline(always)]
+    fn answer(&mut self) -> Result<Option<Paused>, RunError> {
+        match *self.walk.ask() {
+            Ask::Step { from, action } => match self.step(from, usize::from(action))? {
+                Some(verdict) => self.tell(verdict)?,
+                None => return Ok(Some(Paused::Asked)),
+            },
+            Ask::Reset { initial } => {
+                self.traces += 1;
+                let verdict = self.reset(initial as usize)?;
+                self.tell(verdict)?;
+            }
+            Ask::Leave => {
+                self.walk.save_places(|places| places.save(&mut self.instance))?;
+                self.walk.resume();
+            }
+            Ask::Found(score) => return Ok(Some(self.note_found(score))),
+            Ask::Done => return Ok(Some(Paused::Done)),
+        }
+        Ok(None)
+    }
+
     fn note_found(&mut self, score: Score) -> Paused {
-        let own_steps = self.walk.steps_beyond(score.size);
-        self.found = Some(Found { score, labels: Some(self.walk.labels()), own_steps });
-        if self.goal.is_some_and(|goal| score <= goal) {
+        let (labels, own_steps) = (Some(self.walk.labels(false)), self.walk.steps_beyond(score.size));
+        self.task.found = Some(Found { score, labels, own_steps });
+        if self.task.given.goal.is_some_and(|goal| score <= goal) {
             return Paused::Done;
         }
         self.is_told = true;
         Paused::Found(score)
+    }
+
+    /// Whether it has found a behaviour that it has not told yet.
+    fn has_found(&self) -> bool {
+        matches!(self.walk.ask(), Ask::Found(_))
     }
 
     /// Tells the walk, and keeps the present place for it if it wants that.
@@ -234,10 +266,29 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.walk.work() >= self.sample_at {
             self.sample(verdict);
         }
-        self.walk.tell(verdict, self.driver.reward(), self.driver.cell());
+        self.walk.tell(verdict, self.instance.reward(), &self.cell);
         if self.walk.recall_mut().wants_place() {
             self.keep_place()?;
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn keep_place(&mut self) -> Result<(), RunError> {
+        let instance = &mut self.instance;
+        self.walk.recall_mut().keep_place(|places| places.save(instance))
+    }
+
+    /// Writes down what the system has answered.
+    #[cold]
+    fn record(&mut self, verdict: Verdict) -> Result<(), RunError> {
+        let depth = self.walk.depth();
+        let Some(recorder) = self.walk.recorder() else { return Ok(()) };
+        self.state.clear();
+        if verdict == Verdict::Running {
+            self.instance.complete_state(&mut self.state)?;
+        }
+        recorder.reply(depth, verdict, self.instance.observation(), &self.state);
         Ok(())
     }
 
@@ -248,51 +299,16 @@ impl<'p, S: Store> Lane<'p, S> {
         let Some(sampler) = &mut self.sampler else { return };
         let goes_on = from == From::Here;
         let (initial, before) = self.walk.place_before_step();
-        let answer = sample::Answer::new(self.driver.observation(), verdict, self.driver.reward());
+        let answer = sample::Answer::new(self.instance.observation(), verdict, self.instance.reward());
         let is_last = verdict != Verdict::Running;
         let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
-        self.sample_at = sampler.take(self.walk.work(), step, || self.walk.all_labels());
+        self.sample_at = sampler.take(self.walk.work(), step, || self.walk.labels(true));
     }
 
-    /// The step it waits for: appends the state that it starts from, and returns its action.
-    pub(super) fn asked(&mut self, states: &mut Vec<u8>) -> Result<usize, RunError> {
-        self.driver.asked(states)
-    }
-
-    /// What came of the step it waited for.
-    pub(super) fn told(&mut self, state: &[u8], observation: &[f64], reply: Reply) -> Result<(), RunError> {
-        if let Some(verdict) = self.driver.told(&mut self.walk, state, observation, reply)? {
-            self.tell(verdict)?;
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn keep_place(&mut self) -> Result<(), RunError> {
-        let driver = &mut self.driver;
-        self.walk.recall_mut().keep_place(|places| driver.keep_place(places))
-    }
-
-    /// The error of the step it waited for.
-    pub(super) fn failed(&self, source: SystemError) -> RunError {
-        self.driver.failed(source)
-    }
-
-    /// Writes down what the system has answered.
-    #[cold]
-    fn record(&mut self, verdict: Verdict) -> Result<(), RunError> {
-        self.state.clear();
-        if verdict == Verdict::Running {
-            self.driver.complete_state(&mut self.state)?;
-        }
-        self.walk.record_reply(verdict, self.driver.observation(), &self.state);
-        Ok(())
-    }
-
-    /// Interrupts the task. It is done as soon as it goes on.
-    pub(super) fn interrupt(&mut self, why: Interruption) -> Result<(), RunError> {
+    /// Interrupts the task, because it is stopped for this reason or only paused. It is done as soon as it goes on.
+    pub(super) fn interrupt(&mut self, reason: Option<StopReason>) -> Result<(), RunError> {
         if self.next.is_none() {
-            self.interrupted = Some(why);
+            (self.is_interrupted, self.task.stopped) = (true, reason);
             self.suspend()?;
         }
         Ok(())
@@ -300,53 +316,44 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
     fn suspend(&mut self) -> Result<(), RunError> {
-        while let Ask::Leave = self.walk.ask() {
-            self.driver.answer(&mut self.walk)?;
-            self.walk.resume();
-        }
         if let Some(sampler) = &mut self.sampler {
             self.sample_at = sampler.end(self.walk.work()).unwrap_or(self.sample_at);
         }
-        self.next = Some(self.walk.take_leaves());
-        self.walk.suspend();
-        self.driver.retract(&mut self.walk)
+        self.way = None;
+        self.next = Some(self.walk.suspend(&mut self.instance, &self.cell)?);
+        Ok(())
     }
 
-    /// What came of the task.
-    pub(super) fn finish(&mut self) -> Done {
-        if let Some(recorder) = self.walk.recorder() {
-            recorder.finish();
-        }
+    /// The task with what has come of it. If it was interrupted it may not be done.
+    pub(super) fn finish(&mut self) -> Task {
+        let mut task = std::mem::take(&mut self.task);
+        self.walk.end_task(&mut task);
         let last = self.walk.take_leaves();
-        let (next, rest) = match self.next.take() {
-            None => (last, Frontier::new(self.walk.dimensions())),
-            Some(next) => (next, last),
+        let next = match self.next.take() {
+            None => last,
+            Some(next) => {
+                // What was begun comes before what was not.
+                task.todo.push_front(last);
+                next
+            }
         };
-        Done {
-            found: self.found.take(),
-            next,
-            rest,
-            agenda: self.walk.take_agenda(),
-            failures: self.walk.failures().to_vec(),
-            added: self.walk.end_recall(),
-            work: self.walk.work() - self.work_before,
-            interrupted: self.interrupted.take(),
-        }
+        task.todo.retain(|frontier| !frontier.is_empty());
+        task.next.extend((!next.is_empty()).then_some(next));
+        let work = self.walk.work() - self.work_before;
+        task.work += work;
+        task.budget = task.budget.saturating_sub(work);
+        task.is_done = !self.is_interrupted || task.todo.is_empty();
+        task
+    }
+
+    /// Why it was stopped, if it was.
+    pub(super) fn stopped(&self) -> Option<StopReason> {
+        self.task.stopped
     }
 
     /// From now on only what is better than this is looked for.
     pub(super) fn improve(&mut self, incumbent: Score) {
         self.walk.improve(incumbent);
-    }
-
-    /// Whether it has found a behaviour that it has not told yet.
-    fn has_found(&self) -> bool {
-        matches!(self.walk.ask(), Ask::Found(_))
-    }
-
-    /// Why it was interrupted, if it was.
-    pub(super) fn interrupted(&self) -> Option<Interruption> {
-        self.interrupted
     }
 
     /// The walk, to look at.
@@ -359,19 +366,12 @@ impl<'p, S: Store> Lane<'p, S> {
         self.walk.move_transitions(all);
     }
 
-    /// The error of a system that has panicked.
-    pub(super) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
-        self.driver.panicked(panic)
-    }
-
     pub(super) fn counts(&self) -> Counts {
-        Counts {
-            traces: self.driver.traces(),
-            queries: self.driver.queries(),
-            hits: self.driver.hits(),
-            replayed: self.driver.replayed(),
-            ended: self.walk.ended(),
-            behaviours: self.walk.counts(),
-        }
+        let (instance, (behaviours, ended)) = (&self.instance, self.walk.ended());
+        let hits = instance.hits() - self.replayed_hits;
+        let transitions = instance.queries() - instance.replayed() + instance.hits() - self.replayed;
+        let (traces, queries) = (self.traces, transitions - hits);
+        let replayed = instance.replayed() + self.replayed - self.replayed_hits;
+        Counts { traces, queries, hits, replayed, ended, behaviours }
     }
 }

@@ -1,0 +1,263 @@
+//! The state of a search: all that is left of it and all that it knows. A checkpoint is this, written down; a
+//! subproblem is a part of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::MOST_PLAUSIBLE;
+use super::frontier::Frontier;
+use super::realise::{Labelled, least_nodes, realised};
+use super::recall::{Added, Trie};
+use super::schedule::{Scout, Stage};
+use super::score::Score;
+use super::task::{Found, Task};
+use super::transitions::Transitions;
+use super::tuning::Tuning;
+use super::version_space::Cost;
+use crate::problem::Problem;
+use crate::search::Solution;
+use crate::search::sample::Sample;
+
+/// All that is left of a search, and all that it knows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::search) struct State {
+    pub(super) tuning: Tuning,
+    pub(super) stage: Stage,
+    pub(super) left: Left,
+    /// The small sizes of `reach`, and what is left of those.
+    pub(super) scout: Option<(Scout, Left)>,
+    /// The tasks of the present chunk, and what has come of them.
+    pub(super) chunk: Vec<Task>,
+    /// The steps of all tasks that were folded, and those of the scout.
+    pub(super) work: u64,
+    pub(super) scout_work: u64,
+    /// What ends the search, as it is known that nothing is better. Not for a search that is written down.
+    #[serde(skip)]
+    pub(super) goal: Option<Score>,
+    pub(super) best: Option<Found>,
+    /// The best value that was not looked for since the best behaviour or one before it was good enough: with a gap only.
+    pub(super) passed_over: Option<u64>,
+    /// Per initial state, how often its trace has failed.
+    pub(super) failures: Vec<u64>,
+    pub(super) trie: Arc<Trie>,
+    /// None if it is not known how many there were: a task has failed and is done again, or this is a part of a search.
+    pub(super) transitions: Option<Transitions>,
+    /// Some of what the system has answered.
+    pub(in crate::search) sample: Sample,
+}
+
+impl State {
+    /// A search that is still to be begun.
+    pub(in crate::search) fn root(problem: &Problem, tuning: Tuning) -> Self {
+        State {
+            tuning,
+            stage: Stage::first(problem, &tuning),
+            left: Left::root(problem),
+            scout: Scout::of(problem, &tuning, 1, false).map(|scout| (scout, Left::root(problem))),
+            chunk: Vec::new(),
+            work: 0,
+            scout_work: 0,
+            goal: None,
+            best: None,
+            passed_over: None,
+            failures: vec![0; problem.initial_states().len()],
+            trie: Arc::new(Trie::new(problem)),
+            transitions: Some(Transitions::default()),
+            sample: Sample::default(),
+        }
+    }
+
+    /// The search for any behaviour of this value and size, if there is one at all. No behaviour is better.
+    pub(in crate::search) fn for_equal(problem: &Problem, value: u64, size: u64) -> Self {
+        let score =
+            |size: u64| Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX));
+        let larger = Found { score: score(size.saturating_add(1)), labels: None, own_steps: 0 };
+        State { goal: Some(score(size)), best: Some(larger), ..State::root(problem, Tuning::default()) }
+    }
+
+    /// The best behaviour so far, also of a chunk that is not folded.
+    pub(super) fn best_found(&self) -> Option<&Found> {
+        let found = self.chunk.iter().filter_map(|task| task.found.as_ref());
+        found.chain(&self.best).min_by_key(|found| found.score)
+    }
+
+    /// The best tree, if it was found by walking, and its value.
+    pub(in crate::search) fn best(&self, problem: &Problem) -> Option<Solution> {
+        let Found { score, labels, .. } = self.best_found()?;
+        let tree = realised(problem, labels.as_ref()?, score.size);
+        Some(Solution { tree, value: score.value(problem.objective()) })
+    }
+
+    /// Only the labels of leaves are known from now on, and not their places.
+    pub(super) fn forget_places(&mut self) {
+        let scout = self.scout.iter_mut().map(|(_, left)| left);
+        let left = scout.chain([&mut self.left]).flat_map(|left| left.todo.iter_mut().chain(&mut left.next));
+        let chunk = self.chunk.iter_mut().flat_map(|task| task.todo.iter_mut().chain(&mut task.next));
+        left.chain(chunk).for_each(Frontier::forget_places);
+        let trie = Arc::make_mut(&mut self.trie);
+        trie.forget_places();
+        for task in &mut self.chunk {
+            task.given.trie = Arc::clone(&self.trie);
+            task.added.iter_mut().for_each(Added::forget_places);
+        }
+    }
+
+    /// Whether it can be the state of a search for this problem.
+    pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
+        let is_found = |found: &Found| {
+            let limits = problem.limits();
+            let size = u64::from(found.score.size);
+            // Only what a tree does is a behaviour.
+            found.labels.as_ref().is_none_or(|labels| {
+                let all: Vec<&Labelled> = labels.iter().collect();
+                size <= limits.nodes()
+                    && labels.iter().all(|labelled| labelled.is_of(problem))
+                    && least_nodes(&all, limits.depth(), size) == Some(size)
+            })
+        };
+        let mut found = self.chunk.iter().filter_map(|task| task.found.as_ref()).chain(&self.best);
+        let mut counts = self.failures.iter().chain([&self.work, &self.scout_work]);
+        found.all(is_found)
+            && counts.all(|&count| count < MOST_PLAUSIBLE)
+            && self.failures.len() == problem.initial_states().len()
+            && self.stage.is_of(problem.objective())
+            && self.left.is_of(problem)
+            && self.scout.as_ref().is_none_or(|(_, left)| left.is_of(problem))
+            && self.chunk.iter().all(|task| task.is_of(problem))
+            && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
+            && self.sample.is_of(problem)
+            && self.trie.is_of(problem)
+    }
+
+    /// How many leaves there are.
+    pub(in crate::search) fn len(&self) -> usize {
+        self.frontiers().map(|(_, frontier)| frontier.len()).sum()
+    }
+
+    /// All leaves in their order: whether they are for the next round, and the leaves.
+    fn frontiers(&self) -> impl Iterator<Item = (bool, &Frontier)> {
+        let tasks = self.chunk.iter().filter(|task| !task.is_scout);
+        let chunk = tasks.flat_map(|task| in_order(&task.todo, &task.next));
+        chunk.chain(in_order(&self.left.todo, &self.left.next))
+    }
+
+    /// Cuts it into up to `count` pieces that take about equal shares of the walk.
+    pub(in crate::search) fn split(&self, count: usize) -> Vec<State> {
+        let each = self.frontiers().map(|(_, frontier)| frontier.share()).sum::<f64>() / count as f64;
+        let empty = State {
+            left: Left::default(),
+            scout: None,
+            chunk: Vec::new(),
+            best: self.best_found().cloned(),
+            transitions: None,
+            ..self.clone()
+        };
+        let (mut pieces, mut sum) = (vec![empty.clone()], 0.0);
+        for (is_next, frontier) in self.frontiers() {
+            let mut frontier = frontier.clone();
+            while !frontier.is_empty() {
+                if sum >= each * pieces.len() as f64 && pieces.len() < count {
+                    pieces.push(empty.clone());
+                }
+                // As many leaves as the piece still takes: one at least, and all if it is the last.
+                let full = if pieces.len() < count { each * pieces.len() as f64 } else { f64::INFINITY };
+                let mut taken = 0;
+                while let Some(&leaf) = frontier.left().get(taken).filter(|_| taken == 0 || sum < full) {
+                    sum += frontier.leaves.leaf(leaf as usize).at.share;
+                    taken += 1;
+                }
+                let part = frontier.take_first(taken);
+                match pieces.last_mut() {
+                    Some(piece) if is_next => piece.left.next.push(part),
+                    Some(piece) => piece.left.todo.push_back(part),
+                    None => {}
+                }
+            }
+        }
+        pieces.retain(|piece| piece.len() > 0);
+        pieces
+    }
+}
+
+fn in_order<'f>(
+    todo: &'f VecDeque<Frontier>,
+    next: &'f [Frontier],
+) -> impl Iterator<Item = (bool, &'f Frontier)> {
+    todo.iter().map(|frontier| (false, frontier)).chain(next.iter().map(|frontier| (true, frontier)))
+}
+
+/// What is left of a round, and for the next one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Left {
+    pub(super) todo: VecDeque<Frontier>,
+    pub(super) next: Vec<Frontier>,
+    /// The leaves that were gone on with, and the steps that this took.
+    leaves: u64,
+    steps: u64,
+}
+
+impl Left {
+    /// The beginning of a round: leaves to go on with, and some that are left for the next one.
+    pub(super) fn new(todo: impl IntoIterator<Item = Frontier>, next: Option<Frontier>) -> Self {
+        let filled = |frontier: &Frontier| !frontier.is_empty();
+        Left {
+            todo: todo.into_iter().filter(filled).collect(),
+            next: next.into_iter().filter(filled).collect(),
+            ..Left::default()
+        }
+    }
+
+    /// Everything is left to do.
+    pub(super) fn root(problem: &Problem) -> Self {
+        Left::new([Frontier::root(problem)], None)
+    }
+
+    /// What leaves take in memory: those of this round, and those for the next one.
+    pub(super) fn bytes(&self) -> (usize, usize) {
+        (self.todo.iter().map(Frontier::bytes).sum(), self.next.iter().map(Frontier::bytes).sum())
+    }
+
+    /// All that is left, of this round and for the next.
+    pub(super) fn take_all(&mut self) -> Vec<Frontier> {
+        self.todo.drain(..).chain(self.next.drain(..)).collect()
+    }
+
+    /// Takes the leaves of up to so many tasks, each of which is to make about so many steps.
+    pub(super) fn take_tasks(&mut self, count: usize, steps: u64) -> Vec<Frontier> {
+        let each = match count {
+            1 => usize::MAX,
+            _ => usize::try_from(steps.saturating_mul(self.leaves) / self.steps.max(1)).unwrap_or(usize::MAX),
+        };
+        let mut tasks = Vec::new();
+        while tasks.len() < count
+            && let Some(first) = self.todo.front_mut()
+        {
+            tasks.push(first.take_first(each.max(1)));
+            if first.is_empty() {
+                self.todo.pop_front();
+            }
+        }
+        tasks
+    }
+
+    /// Puts back what tasks have left, in their order.
+    pub(super) fn fold(&mut self, tasks: Vec<Task>) {
+        let mut todo = VecDeque::new();
+        for mut task in tasks {
+            self.leaves += task.leaves;
+            self.steps += task.work;
+            todo.append(&mut task.todo);
+            // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
+            self.next.extend(Frontier::join(task.next));
+        }
+        todo.append(&mut self.todo);
+        self.todo = todo;
+    }
+
+    fn is_of(&self, problem: &Problem) -> bool {
+        self.leaves.max(self.steps) < MOST_PLAUSIBLE
+            && self.todo.iter().chain(&self.next).all(|frontier| frontier.leaves.are_of(problem))
+    }
+}

@@ -1,0 +1,121 @@
+//! What is set aside for the next round, and the places that a walk may come back to.
+
+use super::{Ask, From, Walk};
+use crate::problem::{Instance, RunError};
+use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::frontier::Frontier;
+use crate::search::behaviour::labels::Given;
+use crate::search::behaviour::leaves::Leaf;
+use crate::search::behaviour::places::Places;
+
+impl<S: Store> Walk<S> {
+    /// Writes the present behaviour down as a leaf, with so many of its labels. Its trace has reached this cell, which
+    /// is to be given this label if any. The place is to be saved.
+    pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>, labels: usize) {
+        self.write_leaf(cell, label, labels, self.at.trace as usize + 1);
+    }
+
+    /// Sets the present behaviour aside before its next trace is started. It has no place.
+    pub(super) fn wait(&mut self) {
+        self.at.steps = 0;
+        let nowhere = vec![0; self.leaves.dimensions()];
+        self.write_leaf(&nowhere, None, self.labels.len(), self.at.trace as usize);
+        self.leaf_places.push(&[]);
+    }
+
+    fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, labels: usize, started: usize) {
+        let (started, values) = (&self.order[..started], &*self.values());
+        let label_of = |index: usize| {
+            let Given { label, implied_within, steps, .. } = *self.labels.given(index);
+            (self.labels.cell(index), label, implied_within, steps)
+        };
+        let cost = (labels == self.labels.len()).then_some(self.cost);
+        let leaf = Leaf { at: self.at, labels: labels as u32, cost, cell, label, started, values };
+        self.leaves.push(leaf, label_of);
+    }
+
+    /// The leaves so far; it has none from now on.
+    pub(in super::super) fn take_leaves(&mut self) -> Frontier {
+        Frontier::new(self.leaves.take(), self.leaf_places.take())
+    }
+
+    /// Whether places are still to be saved.
+    #[inline(always)]
+    pub(in super::super) fn wants_places(&self) -> bool {
+        self.wants_mark || self.leaf_places.len() < self.leaves.len()
+    }
+
+    /// The system is where the next step starts: saves the places that are wanted.
+    pub(in super::super) fn save_places(
+        &mut self,
+        mut save: impl FnMut(&mut Places) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        if std::mem::take(&mut self.wants_mark) {
+            self.mark_places.keep_first(self.marks as usize - 1);
+            save(&mut self.mark_places)?;
+        }
+        while self.leaf_places.len() < self.leaves.len() {
+            save(&mut self.leaf_places)?;
+        }
+        Ok(())
+    }
+
+    /// The state of the system where a step starts; empty if the way there is to act as the labels say, and nothing if
+    /// the system is there.
+    #[inline(always)]
+    pub(in super::super) fn start(&self, from: From) -> Option<&[u8]> {
+        match from {
+            From::Here => None,
+            From::Mark(mark) => Some(self.mark_places.state(mark)),
+            From::Leaf(leaf) => Some(self.todo[0].places.state(leaf)),
+            From::Recalled(node) => Some(self.recall.state(node)),
+        }
+    }
+
+    /// From now on everything is set aside, each label of each cell, and no more leaf is begun with. The step that is
+    /// asked for will not be made: its trace is set aside where it would have started. `cell` is where the last one has
+    /// led. Returns the leaves so far, which are for the next round.
+    pub(in super::super) fn suspend(
+        &mut self,
+        instance: &mut Instance<'_>,
+        cell: &[u16],
+    ) -> Result<Frontier, RunError> {
+        let (cell, state) = match self.ask {
+            Ask::Step { from: From::Mark(mark), .. } => (&*self.cell, Some(self.mark_places.state(mark))),
+            Ask::Step { from: From::Leaf(leaf), .. } => {
+                let Frontier { leaves, places, .. } = &self.todo[0];
+                (leaves.leaf(leaf as usize).cell, Some(places.state(leaf)))
+            }
+            Ask::Step { from: From::Recalled(node), .. } => {
+                (self.recall.cell(node), Some(self.recall.state(node)))
+            }
+            _ => (cell, None),
+        };
+        let (cell, state) = (cell.to_vec(), state.map(<[u8]>::to_vec));
+        let mut save = |places: &mut Places| match &state {
+            None => places.save(instance),
+            Some(state) => {
+                places.push(state);
+                Ok(())
+            }
+        };
+        self.save_places(&mut save)?;
+        let next = self.take_leaves();
+        self.is_suspended = true;
+        match self.ask {
+            Ask::Step { .. } => {
+                if self.job.is_counted {
+                    self.transitions.take_back(self.counted_step(), self.cost);
+                }
+                self.work -= 1;
+                self.at.steps -= 1;
+                self.set_aside(&cell, None, self.labels.len());
+                self.save_places(&mut save)?;
+                self.resume();
+            }
+            Ask::Leave => self.resume(),
+            _ => {}
+        }
+        Ok(next)
+    }
+}
