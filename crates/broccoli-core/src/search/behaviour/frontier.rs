@@ -120,9 +120,9 @@ impl Frontier {
         (self.in_order(order), others)
     }
 
-    /// All leaves, those that promise most first, in bands of growing size: within a band they are in order, as
-    /// neighbours have labels in common, which need not be set up again. The bands end behind one part in so many of
-    /// the leaves, and all others come in order.
+    /// All leaves, those that promise most first, in bands of growing size: within a band they are in reverse
+    /// order, as neighbours have labels in common, which need not be set up again. The bands end behind one part in so
+    /// many of the leaves, and all others come in order.
     pub(super) fn promising_first(self, tuning: &Tuning) -> Frontier {
         let order = in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands);
         self.in_order(order)
@@ -147,16 +147,21 @@ fn in_bands(keys: impl Iterator<Item = i64>, share: usize) -> Vec<u32> {
     // The greatest key first, and of equals the first: both in one number, which is sorted quickly.
     let sortable = |(number, key)| u64::from(!(clamp(key).cast_unsigned() ^ 1 << 31)) << 32 | number;
     let mut sorted: Vec<u64> = (0..).zip(keys).map(sortable).collect();
-    sorted.sort_unstable();
-    let mut order: Vec<u32> = sorted.into_iter().map(|sortable| sortable as u32).collect();
-    let (mut start, mut band) = (0, 1);
-    let bands_end = order.len() / share;
-    while start <= bands_end && start < order.len() {
-        let end = order.len().min(start + band);
-        order[start..end].sort_unstable();
+    let (mut bands, mut start, mut band) = (Vec::new(), 0, 1);
+    while start <= sorted.len() / share && start < sorted.len() {
+        let end = sorted.len().min(start + band);
+        bands.push(start..end);
         (start, band) = (end, band + band / 2 + 1);
     }
-    order[start..].sort_unstable();
+    if let Some(last) = start.checked_sub(1) {
+        sorted.select_nth_unstable(last);
+        sorted[..last].sort_unstable();
+    }
+    let mut order: Vec<u32> = sorted[..start].iter().map(|&sortable| sortable as u32).collect();
+    bands.into_iter().for_each(|band| order[band].sort_unstable_by_key(|&number| Reverse(number)));
+    let mut is_in_a_band = vec![false; sorted.len()];
+    order.iter().for_each(|&number| is_in_a_band[number as usize] = true);
+    order.extend((0..).zip(is_in_a_band).filter(|(_, is_in)| !is_in).map(|(number, _)| number));
     order
 }
 
@@ -182,12 +187,12 @@ mod tests {
         }
     }
 
-    /// Of 12 keys the bands are the greatest, the next two, and all others, as a third of all is behind these.
+    /// Of 12 keys the bands are the greatest, the next two, the next four, as long as there are not enough.
     #[test]
     fn greater_keys_are_in_earlier_bands() {
         let keys = [5, 1 << 40, 3, 9, -(1 << 40), 9, 0, 1, 9, 2, 2, 2];
-        assert_eq!(in_bands(keys.into_iter(), 12), [1, 3, 5, 0, 2, 4, 6, 7, 8, 9, 10, 11]);
-        assert_eq!(in_bands(keys.into_iter(), 4), [1, 3, 5, 0, 2, 8, 9, 4, 6, 7, 10, 11]);
+        assert_eq!(in_bands(keys.into_iter(), 12), [1, 5, 3, 0, 2, 4, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(in_bands(keys.into_iter(), 4), [1, 5, 3, 9, 8, 2, 0, 4, 6, 7, 10, 11]);
         assert_eq!(in_bands([].into_iter(), 4), []);
     }
 }

@@ -15,6 +15,9 @@ const MOST_DENSE: usize = 1 << 22;
 const MOST_DENSE_OF_MANY: usize = 1 << 10;
 const EMPTY: u32 = 0;
 
+/// More points than a version space has.
+pub(super) const NOT_TOLD: u32 = u32::MAX;
+
 /// A label that was given to a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
@@ -22,7 +25,7 @@ pub(super) struct Given {
     /// All trees of up to so many predicates that agree with the labels before agree with this one, too; so
     /// it is no point of a version space of such trees.
     pub(super) implied_within: Option<Cost>,
-    /// The points of the version space before it.
+    /// The points of the version space before it, or `NOT_TOLD` if that has not been told of it.
     pub(super) points: u32,
     /// The steps of its trace when it was given.
     pub(super) steps: u64,
@@ -74,6 +77,12 @@ impl Labels {
     #[inline]
     pub(super) fn given(&self, index: usize) -> &Given {
         &self.given[index]
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(super) fn given_mut(&mut self, index: usize) -> &mut Given {
+        &mut self.given[index]
     }
 
     /// Its cell.

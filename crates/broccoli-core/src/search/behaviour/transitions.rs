@@ -21,7 +21,7 @@ pub(super) struct Transitions {
 
 impl Transitions {
     /// Counts a transition.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count(&mut self, step: u64, cost: Cost) {
         let (step, cost) = place(step, cost);
         if step >= self.counts.len() {

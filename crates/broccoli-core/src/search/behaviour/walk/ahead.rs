@@ -6,7 +6,7 @@ use super::tally::Measure;
 use super::{Ask, Frame, From, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
-use crate::search::behaviour::labels::{Given, Slot};
+use crate::search::behaviour::labels::{Given, NOT_TOLD, Slot};
 use crate::search::behaviour::recall::Node;
 use crate::search::behaviour::score::rank;
 use crate::search::behaviour::version_space::{Cost, Fit};
@@ -188,7 +188,8 @@ impl<S: Store> Walk<S> {
         if is_known {
             self.cost = most;
             self.counts.realisable += 1;
-            self.set_label(point.cell, slot, point.label, None, self.at.steps);
+            let (label, steps) = (point.label, self.at.steps);
+            self.set_label(point.cell, Given { label, implied_within: None, points: NOT_TOLD, steps, slot });
             return true;
         }
         if !self.space.push(point) {
@@ -205,31 +206,22 @@ impl<S: Store> Walk<S> {
 
     /// Writes down that a cell has been given a label. The version space has been told, unless all trees of
     /// up to so many predicates agree.
+    #[inline(always)]
     fn note_label(&mut self, cell: &[u16], slot: Slot, label: u16, implied_within: Option<Cost>) {
         self.counts.realisable += 1;
-        self.set_label(cell, slot, label, implied_within, self.at.steps);
+        let points = self.space.len() as u32 - u32::from(implied_within.is_none());
+        self.set_label(cell, Given { label, implied_within, points, steps: self.at.steps, slot });
         self.told = self.labels.len();
     }
 
     /// The same for a label that is not counted, and that the version space may still have to be told.
     #[inline(always)]
-    pub(super) fn set_label(
-        &mut self,
-        cell: &[u16],
-        slot: Slot,
-        label: u16,
-        implied_within: Option<Cost>,
-        steps: u64,
-    ) {
-        let points = match self.labels.len().checked_sub(1).map(|last| self.labels.given(last)) {
-            Some(last) => last.points + u32::from(last.implied_within.is_none()),
-            None => 0,
-        };
+    pub(super) fn set_label(&mut self, cell: &[u16], given: Given) {
         let depth = self.labels.len();
         if let Some(recorder) = self.recorder() {
-            recorder.label(depth, label);
+            recorder.label(depth, given.label);
         }
-        self.labels.push(cell, Given { label, implied_within, points, steps, slot });
+        self.labels.push(cell, given);
     }
 
     /// The number by which the last step is counted. Only `reach` asks how many steps were made up to some number.

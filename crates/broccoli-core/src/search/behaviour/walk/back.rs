@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{Ask, Frame, From, Position, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
-use crate::search::behaviour::leaves::{Leaf, LeafLabel};
+use crate::search::behaviour::labels::{Given, NOT_TOLD};
+use crate::search::behaviour::leaves::Leaf;
 use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
 
@@ -132,7 +133,9 @@ impl<S: Store> Walk<S> {
             let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {
-                self.label_again(leaves.label(label));
+                let (cell, label, implied_within, steps) = leaves.label(label);
+                let slot = self.labels.find(cell).0;
+                self.set_label(cell, Given { label, implied_within, points: NOT_TOLD, steps, slot });
             }
             let leaf = leaves.leaf(index as usize);
             let Leaf { at, cost, cell, label, started, values, .. } = leaf;
@@ -180,14 +183,6 @@ impl<S: Store> Walk<S> {
         ask
     }
 
-    /// Gives a cell the label that it had in an earlier round. If it followed when fewer predicates were allowed, it may
-    /// not follow now.
-    fn label_again(&mut self, (cell, label, implied_within, steps): LeafLabel<'_>) {
-        let implied_within = implied_within.filter(|&within| within >= self.space.nodes());
-        let slot = self.labels.find(cell).0;
-        self.set_label(cell, slot, label, implied_within, steps);
-    }
-
     /// Tells the version space of the labels that it has not been told of. Many leaves come to no new cell, and
     /// then nobody asks.
     #[inline(always)]
@@ -199,15 +194,34 @@ impl<S: Store> Walk<S> {
 
     #[inline(never)]
     fn tell_space_of_labels(&mut self) {
+        let nodes = self.space.nodes();
         for index in self.told..self.labels.len() {
-            let given = self.labels.given(index);
-            if given.implied_within.is_none() {
+            let Given { label, implied_within, .. } = *self.labels.given(index);
+            let points = self.space.len() as u32;
+            let follows = match implied_within {
+                None => false,
+                Some(within) => within >= nodes || self.follows(index, label),
+            };
+            if !follows {
+                let point = Point::new(self.labels.cell(index), label);
                 // What was realisable is so again; but a checkpoint that somebody has changed may hold anything, and
                 // then what no tree does is walked in vain.
-                self.space.push(&Point::new(self.labels.cell(index), given.label));
+                self.space.push(&point);
+            }
+            let given = self.labels.given_mut(index);
+            given.points = points;
+            if !follows {
+                given.implied_within = None;
             }
         }
         self.told = self.labels.len();
         self.cost = self.space.cost();
+    }
+
+    /// Whether a label that followed from those before when fewer predicates were allowed plainly does so now.
+    fn follows(&self, index: usize, label: u16) -> bool {
+        let cell = self.labels.cell(index);
+        let mut others = (0..self.actions).filter(|&other| other != label);
+        others.all(|other| self.space.fit(&Point::new(cell, other), self.space.nodes()) == Fit::No)
     }
 }
