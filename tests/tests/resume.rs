@@ -199,7 +199,9 @@ fn a_checkpoint_of_another_problem_is_refused() {
     // Labels of actions that do not exist, leaves that start nowhere.
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    for (place, wrong) in [("/saved/chunk/0/todo/labels/0/label", 7), ("/saved/chunk/0/todo/started/0", 9)] {
+    for (place, wrong) in
+        [("/saved/chunk/0/todo/0/labels/0/label", 7), ("/saved/chunk/0/todo/0/groups/0/started/0", 9)]
+    {
         let mut damaged = value.clone();
         *damaged.pointer_mut(place).expect("it is there") = wrong.into();
         let search = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint(&damaged.to_string()));

@@ -12,11 +12,12 @@ use super::frontier::Frontier;
 use super::lane::{Lane, Paused, Setting};
 use super::realise::{Labelled, for_each_tree};
 use super::recall::Trie;
+use super::schedule::Round;
 use super::score::Score;
 use super::task::{Given, Task};
 use super::tuning::Tuning;
 use super::version_space::Cost;
-use super::walk::{Job, Round};
+use super::walk::Job;
 use crate::problem::{Problem, RunError, SystemFactory};
 use crate::search::Statistics;
 use crate::search::observer::Later;
@@ -57,8 +58,7 @@ fn walk(
     let problem = setting.problem;
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
     let mut lane = Lane::<Arena>::alone(setting)?;
-    let round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
-    let job = Job { nodes, round, gap: 0.0, is_counted: false };
+    let job = Job { nodes, round: Round::LAST, gap: 0.0, is_counted: false };
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
     let trie = Arc::new(Trie::new(problem));

@@ -7,80 +7,63 @@ use super::score::Score;
 use super::state::Left;
 use super::tuning::Tuning;
 use super::version_space::Cost;
-use super::walk::{Job, Round};
+use super::walk::Job;
 use crate::problem::{Objective, Problem};
 
-/// A round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
-    /// `reach`: traces of up to `cut` steps.
-    Reach { cut: u64 },
-    /// `survive`: trees of up to `nodes` predicates; first their traces from the first initial state only.
-    Survive { nodes: Cost, only_first: bool },
+/// A round: what goes beyond these limits is set aside for the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Round {
+    /// `reach`: traces of so many steps.
+    pub(super) cut: u64,
+    /// All other objectives: behaviours that need more predicates than this.
+    pub(super) nodes: Cost,
+    /// Behaviours whose first trace is complete, if there are others.
+    pub(super) only_first: bool,
 }
 
-impl Stage {
+impl Round {
+    /// A last round, which sets nothing aside.
+    pub(super) const LAST: Round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
+
     /// The first round.
     pub(super) fn first(problem: &Problem, tuning: &Tuning) -> Self {
-        match problem.objective() {
-            Objective::Reach { .. } => Stage::Reach { cut: tuning.first_cut },
-            _ => Stage::Survive { nodes: 0, only_first: is_in_parts(problem) },
-        }
-    }
-
-    /// A last round, which sets nothing aside.
-    pub(super) fn last(problem: &Problem) -> Self {
-        match problem.objective() {
-            Objective::Reach { .. } => Stage::Reach { cut: u64::MAX },
-            _ => Stage::Survive { nodes: Cost::MAX, only_first: false },
+        match is_reach(problem) {
+            true => Round { cut: tuning.first_cut, ..Round::LAST },
+            false => Round { nodes: 0, only_first: is_in_parts(problem), ..Round::LAST },
         }
     }
 
     /// Whether a search for this can come to it.
-    pub(super) fn is_of(self, objective: Objective) -> bool {
-        matches!(objective, Objective::Reach { .. }) == matches!(self, Stage::Reach { .. })
-    }
-
-    /// Whether it sets nothing aside.
-    pub(super) fn is_last(self) -> bool {
-        matches!(self, Stage::Reach { cut: u64::MAX } | Stage::Survive { nodes: Cost::MAX, .. })
+    pub(super) fn is_of(self, problem: &Problem) -> bool {
+        match is_reach(problem) {
+            true => self == Round { cut: self.cut, ..Round::LAST },
+            false => self.cut == u64::MAX,
+        }
     }
 
     /// What its tasks are to do.
     pub(super) fn job(self, problem: &Problem, gap: f64) -> Job {
-        let round = match self {
-            Stage::Reach { cut } => Round { cut, nodes: Cost::MAX, only_first: false },
-            Stage::Survive { nodes, only_first } => Round { cut: u64::MAX, nodes, only_first },
-        };
-        Job { nodes: most_nodes(problem), round, gap, is_counted: true }
+        Job { nodes: most_nodes(problem), round: self, gap, is_counted: true }
     }
 
     /// What ends it at once: a perfect tree, if all smaller ones have been walked.
     pub(super) fn goal(self, problem: &Problem) -> Option<Score> {
-        match self {
-            Stage::Survive { nodes, .. } if nodes < Cost::MAX => {
-                Some(Score::new(problem.objective(), problem.perfect(), nodes))
-            }
-            _ => None,
-        }
+        (self.nodes < Cost::MAX).then(|| Score::new(problem.objective(), problem.perfect(), self.nodes))
     }
 
-    /// The round with all these leaves, in the order in which they are to be gone on with; some may be left for the next
-    /// round.
+    /// What it has to do with all these leaves, in an order; some may be left for the next round.
     pub(super) fn begin(self, problem: &Problem, tuning: &Tuning, leaves: Vec<Frontier>) -> Left {
-        if let Stage::Reach { .. } = self {
+        if is_reach(problem) {
             return Left::new(leaves, None);
         }
         let Some(all) = Frontier::join(leaves) else { return Left::default() };
-        match self {
-            Stage::Survive { nodes, only_first: false } if is_in_parts(problem) => {
-                let (waiting, others) = all.waiting_best_first();
-                match nodes {
-                    Cost::MAX => Left::new([waiting, others], None),
-                    _ => Left::new([waiting], Some(others)),
-                }
-            }
-            _ => Left::new([all.promising_first(tuning)], None),
+        if self.only_first || !is_in_parts(problem) {
+            return Left::new([all.promising_first(tuning)], None);
+        }
+        let (waiting, others) = all.waiting_best_first();
+        match self == Round::LAST {
+            true => Left::new([waiting, others], None),
+            false => Left::new([waiting], Some(others)),
         }
     }
 
@@ -91,36 +74,34 @@ impl Stage {
         tuning: &Tuning,
         best: Option<Score>,
         leaf_bytes: usize,
-    ) -> Option<Stage> {
-        let objective = problem.objective();
-        let is_plain = objective.is_plain();
-        match self {
-            Stage::Reach { cut } => {
-                // What was set aside cannot be better than a solution within the cut, if the worst trace is what counts.
-                // If not, what cannot be better is dropped when it is gone on with.
-                let value = best.map(|best| best.value(objective));
-                if is_plain && value.is_some_and(|value| value <= cut) {
-                    return None;
-                }
-                // The last round, if there are too many leaves or the best so far is near.
-                let near = u128::from(cut) * u128::from(tuning.near) / 100;
-                let is_near = value.is_some_and(|value| !is_plain || u128::from(value) <= near);
-                let is_last = is_near || leaf_bytes > tuning.most_leaf_bytes;
-                Some(Stage::Reach { cut: if is_last { u64::MAX } else { tuning.next_cut(cut) } })
+    ) -> Option<Round> {
+        let Round { cut, nodes, only_first } = self;
+        if is_reach(problem) {
+            let is_plain = problem.objective().is_plain();
+            // What was set aside cannot be better than a solution within the cut, if the worst trace is what counts.
+            // If not, what cannot be better is dropped when it is gone on with.
+            let value = best.map(|best| best.value(problem.objective()));
+            if is_plain && value.is_some_and(|value| value <= cut) {
+                return None;
             }
-            Stage::Survive { nodes, only_first } => {
-                let is_settled = self.goal(problem).is_some_and(|goal| best.is_some_and(|best| best <= goal));
-                match (is_settled, only_first) {
-                    (true, _) => None,
-                    (false, true) => Some(Stage::Survive { nodes, only_first: false }),
-                    (false, false) => {
-                        let only_first = is_in_parts(problem);
-                        Some(Stage::Survive { nodes: nodes.saturating_add(1), only_first })
-                    }
-                }
-            }
+            // The last round, if there are too many leaves or the best so far is near.
+            let near = u128::from(cut) * u128::from(tuning.near) / 100;
+            let is_near = value.is_some_and(|value| !is_plain || u128::from(value) <= near);
+            let is_last = is_near || leaf_bytes > tuning.most_leaf_bytes;
+            return Some(Round { cut: if is_last { u64::MAX } else { tuning.next_cut(cut) }, ..self });
         }
+        if best.is_some() && best <= self.goal(problem) {
+            return None;
+        }
+        Some(match only_first {
+            true => Round { only_first: false, ..self },
+            false => Round { nodes: nodes.saturating_add(1), only_first: is_in_parts(problem), ..self },
+        })
     }
+}
+
+fn is_reach(problem: &Problem) -> bool {
+    matches!(problem.objective(), Objective::Reach { .. })
 }
 
 /// The most predicates of a tree.
@@ -128,15 +109,15 @@ pub(super) fn most_nodes(problem: &Problem) -> Cost {
     Cost::try_from(problem.limits().nodes()).unwrap_or(Cost::MAX)
 }
 
-/// Whether the rounds of `survive` have two parts.
+/// Whether the rounds of `survive` have two parts: first only the traces from the first initial state.
 fn is_in_parts(problem: &Problem) -> bool {
     problem.initial_states().len() > 1 && problem.objective().is_plain()
 }
 
 /// The small sizes, walked beside the rounds of `reach` for good solutions early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Scout {
-    /// The most predicates of the trees walked now.
+    /// The most predicates of the trees walked now, and the steps of their traces.
     pub(super) nodes: Cost,
     pub(super) cut: u64,
 }
@@ -144,13 +125,12 @@ pub(super) struct Scout {
 impl Scout {
     /// Trees of so many predicates, from the beginning, if they are to be walked: up to one fewer than allowed.
     pub(super) fn of(problem: &Problem, tuning: &Tuning, nodes: Cost, has_best: bool) -> Option<Self> {
-        let is_wanted = matches!(problem.objective(), Objective::Reach { .. }) && nodes < most_nodes(problem);
+        let is_wanted = is_reach(problem) && nodes < most_nodes(problem);
         is_wanted.then(|| Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
     }
 
     /// What its tasks are to do.
     pub(super) fn job(self, gap: f64) -> Job {
-        let round = Round { cut: self.cut, nodes: Cost::MAX, only_first: false };
-        Job { nodes: self.nodes, round, gap, is_counted: false }
+        Job { nodes: self.nodes, round: Round { cut: self.cut, ..Round::LAST }, gap, is_counted: false }
     }
 }

@@ -10,7 +10,7 @@ use super::MOST_PLAUSIBLE;
 use super::frontier::Frontier;
 use super::realise::{Labelled, least_nodes, realised};
 use super::recall::{Added, Trie};
-use super::schedule::{Scout, Stage};
+use super::schedule::{Round, Scout};
 use super::score::Score;
 use super::task::{Found, Task};
 use super::transitions::Transitions;
@@ -24,7 +24,7 @@ use crate::search::sample::Sample;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::search) struct State {
     pub(super) tuning: Tuning,
-    pub(super) stage: Stage,
+    pub(super) round: Round,
     pub(super) left: Left,
     /// The small sizes of `reach`, and what is left of those.
     pub(super) scout: Option<(Scout, Left)>,
@@ -53,7 +53,7 @@ impl State {
     pub(in crate::search) fn root(problem: &Problem, tuning: Tuning) -> Self {
         State {
             tuning,
-            stage: Stage::first(problem, &tuning),
+            round: Round::first(problem, &tuning),
             left: Left::root(problem),
             scout: Scout::of(problem, &tuning, 1, false).map(|scout| (scout, Left::root(problem))),
             chunk: Vec::new(),
@@ -122,7 +122,7 @@ impl State {
         found.all(is_found)
             && counts.all(|&count| count < MOST_PLAUSIBLE)
             && self.failures.len() == problem.initial_states().len()
-            && self.stage.is_of(problem.objective())
+            && self.round.is_of(problem)
             && self.left.is_of(problem)
             && self.scout.as_ref().is_none_or(|(_, left)| left.is_of(problem))
             && self.chunk.iter().all(|task| task.is_of(problem))

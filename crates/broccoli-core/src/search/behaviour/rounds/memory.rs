@@ -3,7 +3,7 @@
 use super::Rounds;
 use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::schedule::Stage;
+use crate::search::behaviour::schedule::Round;
 
 impl Options {
     fn cache_bytes(&self) -> usize {
@@ -26,10 +26,10 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
         if is_over && cache > 0 {
             self.shrink_cache();
-        } else if (is_over || next > self.state.tuning.most_leaf_bytes) && !self.state.stage.is_last() {
+        } else if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {
             let all = self.state.left.take_all();
             if !all.is_empty() {
-                self.begin_round(Stage::last(self.problem), all);
+                self.begin_round(Round::LAST, all);
             }
         }
     }

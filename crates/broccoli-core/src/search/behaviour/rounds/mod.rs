@@ -15,13 +15,13 @@ use super::Options;
 use super::bounds::Store;
 use super::frontier::Frontier;
 use super::lane::Setting;
-use super::schedule::{Scout, Stage, most_nodes};
+use super::schedule::{Round, Scout, most_nodes};
 use super::score::{Score, passed_over};
 use super::state::{Left, State};
 use super::task::{Found, Given, Task};
 use super::team::{Board, Team};
 use super::version_space::Cost;
-use crate::problem::{Problem, RunError, StopReason};
+use crate::problem::{Objective, Problem, RunError, StopReason};
 use crate::search::progress::Progress;
 use crate::search::sample;
 
@@ -65,7 +65,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         for task in &mut rounds.state.chunk {
             task.given = given[usize::from(task.is_scout)].clone();
         }
-        rounds.tell_stage();
+        rounds.tell_round();
         Ok(rounds)
     }
 
@@ -132,33 +132,32 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// Begins the next round, if there is one; says whether.
     fn next_round(&mut self) -> bool {
-        let State { stage, tuning, best, left, goal, .. } = &mut self.state;
+        let State { round, tuning, best, left, goal, .. } = &mut self.state;
         let next = std::mem::take(&mut left.next);
         let best = best.as_ref().map(|best| best.score);
         if next.is_empty() || has_reached(best, *goal) {
             return false;
         }
         let bytes = next.iter().map(Frontier::bytes).sum();
-        let Some(after) = stage.after(self.problem, tuning, best, bytes) else { return false };
-        if let (Stage::Reach { cut }, true) = (*stage, self.problem.objective().is_plain()) {
-            self.progress.bound(cut.saturating_add(1));
+        let Some(after) = round.after(self.problem, tuning, best, bytes) else { return false };
+        if round.cut < u64::MAX && self.problem.objective().is_plain() {
+            self.progress.bound(round.cut.saturating_add(1));
         }
         self.begin_round(after, next);
         true
     }
 
-    fn begin_round(&mut self, stage: Stage, leaves: Vec<Frontier>) {
-        self.state.stage = stage;
-        self.state.left = stage.begin(self.problem, &self.state.tuning, leaves);
-        self.tell_stage();
+    fn begin_round(&mut self, round: Round, leaves: Vec<Frontier>) {
+        self.state.round = round;
+        self.state.left = round.begin(self.problem, &self.state.tuning, leaves);
+        self.tell_round();
     }
 
-    fn tell_stage(&mut self) {
-        match self.state.stage {
-            Stage::Reach { cut } => self.progress.horizon(cut.min(self.problem.objective().horizon())),
-            Stage::Survive { nodes, .. } => {
-                self.progress.size(u64::from(nodes.min(most_nodes(self.problem))));
-            }
+    fn tell_round(&mut self) {
+        let Round { cut, nodes, .. } = self.state.round;
+        match self.problem.objective() {
+            Objective::Reach { horizon, .. } => self.progress.horizon(cut.min(horizon)),
+            _ => self.progress.size(u64::from(nodes.min(most_nodes(self.problem)))),
         }
     }
 
@@ -187,14 +186,14 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// What follows for a task from the state of the search.
     fn given(&self, is_scout: bool) -> Given {
-        let State { stage, scout, best, goal, trie, tuning, .. } = &self.state;
+        let State { round, scout, best, goal, trie, tuning, .. } = &self.state;
         let gap = self.progress.gap();
         // Remembered traces may take an eighth of the memory, if that is limited.
         let recall_bytes = self.options.memory.map_or(usize::MAX, |memory| memory / 8);
         Given {
             job: match scout {
                 Some((scout, _)) if is_scout => scout.job(gap),
-                _ => stage.job(self.problem, gap),
+                _ => round.job(self.problem, gap),
             },
             incumbent: best.as_ref().map(|best| best.score),
             goal: if is_scout { *goal } else { self.round_goal() },
@@ -205,7 +204,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// What ends the round: of two scores, the worse one.
     fn round_goal(&self) -> Option<Score> {
-        self.state.stage.goal(self.problem).max(self.state.goal)
+        self.state.round.goal(self.problem).max(self.state.goal)
     }
 
     /// The tasks that are still to be done. If queries are limited each may make an equal part of them; and when the

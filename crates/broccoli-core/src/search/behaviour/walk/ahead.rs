@@ -1,14 +1,12 @@
-//! Going on: the next step of a trace, forced or chosen, and what is allowed.
+//! Going on: the next step of a trace, forced or chosen.
 
 use std::ops::Range;
 
-use super::tally::Measure;
 use super::{Ask, Frame, From, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, NOT_TOLD, Slot};
 use crate::search::behaviour::recall::Node;
-use crate::search::behaviour::score::rank;
 use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
 
@@ -21,35 +19,10 @@ struct Open {
 }
 
 impl<S: Store> Walk<S> {
-    /// Whether the behaviour may need as many predicates as it does, if its value is at best this.
-    #[inline]
-    pub(super) fn is_allowed(&self, value: u64) -> bool {
-        self.allowance.of(rank(self.objective, value)).is_some_and(|most| self.cost <= most)
-    }
-
-    /// The allowance for one more step of the present trace, if the behaviour is within it.
-    #[inline(always)]
-    pub(super) fn allowance_for_step(&mut self) -> Option<Cost> {
-        let allowance = match self.measure {
-            Measure::Most if self.at.steps >= self.horizon => None,
-            Measure::Most => self.allowance.of(self.at.worst.max(self.at.steps + 1)),
-            Measure::Fewest => self.allowance.of(!self.at.worst),
-            Measure::Tally(_) => {
-                self.best_with_step().and_then(|best| self.allowance.of(rank(self.objective, best)))
-            }
-        };
-        allowance.filter(|&most| self.cost <= most)
-    }
-
     /// In a running trace: the next step, forced or chosen.
     #[inline(always)]
     pub(super) fn act(&mut self, cell: &[u16]) {
-        let is_over = match self.measure {
-            Measure::Most => false,
-            Measure::Fewest => self.at.steps == self.at.worst,
-            Measure::Tally(_) => self.is_long_enough(),
-        };
-        if is_over {
+        if self.is_over() {
             return self.end_trace(Verdict::Running, cell);
         }
         let Some(most) = self.allowance_for_step() else { return self.give_up(cell) };
@@ -222,12 +195,6 @@ impl<S: Store> Walk<S> {
             recorder.label(depth, given.label);
         }
         self.labels.push(cell, given);
-    }
-
-    /// The number by which the last step is counted. Only `reach` asks how many steps were made up to some number.
-    #[inline(always)]
-    pub(super) fn counted_step(&self) -> u64 {
-        if let Measure::Fewest = self.measure { 1 } else { self.at.steps }
     }
 
     /// Asks for one more step of the present trace.

@@ -20,22 +20,22 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | [`ahead`] | the next step of a trace, and what is allowed |
+//! | [`ahead`] | the next step of a trace |
 //! | [`traces`] | the end of a trace, and the start of the next, as far as it is remembered |
-//! | [`tally`] | objectives that take more than the worst trace |
+//! | [`worth`] | what a behaviour is worth and can still be worth, for every objective |
 //! | [`back`] | going back: other labels of earlier cells, and leaves |
 //! | [`aside`] | what is set aside, and the places to come back to |
 
 mod ahead;
 mod aside;
 mod back;
-mod tally;
 mod traces;
+mod worth;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use self::tally::Measure;
+use self::worth::Measure;
 use super::bounds::Store;
 use super::frontier::Frontier;
 use super::labels::Labels;
@@ -43,6 +43,7 @@ use super::leaves::Leaves;
 use super::places::Places;
 use super::realise::Labelled;
 use super::recall::{Node, Recall};
+use super::schedule::Round;
 use super::score::{Allowance, Score, rank};
 use super::task::Task;
 use super::transitions::Transitions;
@@ -50,17 +51,6 @@ use super::version_space::{Cost, VersionSpace};
 use crate::problem::{Objective, Problem, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
-
-/// What is set aside for the next round.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Round {
-    /// `reach`: traces of so many steps.
-    pub(super) cut: u64,
-    /// Behaviours that need more predicates than this.
-    pub(super) nodes: Cost,
-    /// Behaviours whose first trace is complete, if there are others.
-    pub(super) only_first: bool,
-}
 
 /// What a walk is to do.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,5 @@
 //! The end of a trace, and the start of the next one, as far as it is remembered.
 
-use super::tally::Measure;
 use super::{Ask, From, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
@@ -18,44 +17,40 @@ enum Started {
 }
 
 impl<S: Store> Walk<S> {
-    /// The present trace has ended: whether the behaviour can still be what is wanted.
-    pub(super) fn is_complete(&mut self, verdict: Verdict) -> bool {
-        let is_complete = match self.measure {
-            Measure::Most => {
-                self.at.worst = self.at.worst.max(self.at.steps);
-                verdict == Verdict::Satisfied
-            }
-            Measure::Fewest if verdict != Verdict::Violated => true,
-            Measure::Fewest => {
-                self.at.worst = self.at.worst.min(self.at.steps);
-                self.is_allowed(self.at.worst)
-            }
-            Measure::Tally(_) => return self.end_tallied(verdict),
-        };
-        if !is_complete {
-            self.note_end(End::Violated);
-        }
-        is_complete
-    }
-
     /// The present trace is complete.
     pub(super) fn complete_trace(&mut self) -> Ask {
-        match self.after_trace() {
-            Some(ask) => ask,
-            None => self.go_back(),
-        }
+        self.run_on(Started::Complete).unwrap_or_else(|| self.go_back())
     }
 
-    /// What comes after a complete trace; nothing if the behaviour has failed or is set aside.
-    fn after_trace(&mut self) -> Option<Ask> {
+    /// Starts the next trace of a behaviour that was waiting for it; nothing if it has failed or is set aside.
+    pub(super) fn next_trace(&mut self) -> Option<Ask> {
+        self.value_so_far()?;
+        let started = self.start_trace();
+        self.run_on(started)
+    }
+
+    /// The best value that is possible after the traces so far; nothing if the behaviour has failed by that.
+    fn value_so_far(&mut self) -> Option<u64> {
+        let value = self.allowed_value();
+        if value.is_none() {
+            self.note_end(End::Bound);
+            self.note_failure();
+        }
+        value
+    }
+
+    /// Goes on with the next traces as long as they are remembered; nothing if the behaviour has failed or is set aside.
+    fn run_on(&mut self, mut started: Started) -> Option<Ask> {
         loop {
-            // The value can only have become worse with this trace.
-            let value = self.best_value().filter(|&best| self.is_allowed(best));
-            let Some(value) = value else {
-                self.note_end(End::Bound);
-                self.note_failure();
-                return None;
-            };
+            match started {
+                Started::Asks(ask) => return Some(ask),
+                Started::Failed => {
+                    self.note_failure();
+                    return None;
+                }
+                Started::Complete => {}
+            }
+            let value = self.value_so_far()?;
             self.at.trace += 1;
             if self.at.trace as usize == self.order.len() {
                 self.note_end(End::Complete);
@@ -69,36 +64,7 @@ impl<S: Store> Walk<S> {
                 self.wait();
                 return None;
             }
-            match self.start_trace() {
-                Started::Asks(ask) => return Some(ask),
-                Started::Complete => {}
-                Started::Failed => {
-                    self.note_failure();
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// Starts the next trace; nothing if the behaviour has failed or is set aside.
-    pub(super) fn next_trace(&mut self) -> Option<Ask> {
-        if !self.best_value().is_some_and(|best| self.is_allowed(best)) {
-            self.note_end(End::Bound);
-            self.note_failure();
-            return None;
-        }
-        let started = self.start_trace();
-        self.after(started)
-    }
-
-    fn after(&mut self, started: Started) -> Option<Ask> {
-        match started {
-            Started::Asks(ask) => Some(ask),
-            Started::Complete => self.after_trace(),
-            Started::Failed => {
-                self.note_failure();
-                None
-            }
+            started = self.start_trace();
         }
     }
 
@@ -141,9 +107,9 @@ impl<S: Store> Walk<S> {
         }
         let started = match self.take(node, action) {
             Ok(next) => self.follow_recalled(next),
-            Err(ask) => return Some(ask),
+            Err(ask) => Started::Asks(ask),
         };
-        self.after(started)
+        self.run_on(started)
     }
 
     /// Goes along what is remembered of the trace, from a node on, as the labels say.
@@ -151,17 +117,9 @@ impl<S: Store> Walk<S> {
         loop {
             self.work += self.recall.steps(node).saturating_sub(self.at.steps);
             self.at.steps = self.recall.steps(node);
+            self.at.total = self.recall.total(node);
             let verdict = self.recall.verdict(node);
-            let is_over = match self.measure {
-                Measure::Most => false,
-                Measure::Fewest if self.at.steps >= self.at.worst => return Started::Complete,
-                Measure::Fewest => false,
-                Measure::Tally(_) => {
-                    self.at.total = self.recall.total(node);
-                    verdict == Verdict::Running && self.is_long_enough()
-                }
-            };
-            if is_over || verdict != Verdict::Running {
+            if verdict != Verdict::Running || self.is_over() {
                 return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
             }
             let Some(most) = self.allowance_for_step() else {
