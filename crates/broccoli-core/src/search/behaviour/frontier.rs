@@ -1,4 +1,4 @@
-//! What is left to do: leaves in the order in which they are to be gone on with, and the places of their traces.
+//! What is left to do: leaves in the order in which they are to be gone on with.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,25 +11,17 @@ use super::places::Places;
 use super::tuning::Tuning;
 use crate::problem::Problem;
 
-/// Leaves to go on with, in an order, each with the place that its trace has reached. A copy is cheap: tasks share the
-/// leaves and only read them. Places are not written down, as no other process could come back to them.
+/// Leaves to go on with, in an order. A copy is cheap: tasks share the leaves and only read them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "Leaves", from = "Leaves")]
 pub(super) struct Frontier {
     pub(super) leaves: Arc<Leaves>,
-    pub(super) places: Arc<Places>,
     order: Arc<Vec<u32>>,
     /// Where in the order those lie that are left.
     left: Range<usize>,
 }
 
 impl Frontier {
-    /// All of these leaves, in their order.
-    pub(super) fn new(leaves: Leaves, places: Places) -> Self {
-        let (count, leaves, places) = (leaves.len(), Arc::new(leaves), Arc::new(places));
-        Frontier { leaves, places, order: Arc::new((0..count as u32).collect()), left: 0..count }
-    }
-
     /// Everything is left to do.
     pub(super) fn root(problem: &Problem) -> Self {
         Leaves::root(problem.dimensions().len(), problem.objective()).into()
@@ -63,41 +55,31 @@ impl Frontier {
     }
 
     /// Those of the leaves that are left for which this holds, copied.
-    pub(super) fn part(&self, is_wanted: impl Fn(usize) -> bool) -> Frontier {
+    fn part(&self, is_wanted: impl Fn(usize) -> bool) -> Frontier {
         let part: Vec<u32> = self.left().iter().copied().filter(|&leaf| is_wanted(leaf as usize)).collect();
-        let mut places = Places::default();
-        part.iter().for_each(|&leaf| places.push(self.places.state(leaf)));
-        Frontier::new(self.leaves.part(&part), places)
+        self.leaves.part(&part).into()
     }
 
     /// What is left of several, one after the other.
     pub(super) fn join(parts: Vec<Frontier>) -> Option<Frontier> {
-        let mut parts = parts.into_iter().filter(|part| !part.is_empty());
-        let first = parts.next()?.whole();
-        let Frontier { mut leaves, mut places, .. } = first;
-        for part in parts {
-            let part = part.whole();
-            Arc::make_mut(&mut leaves).append(&part.leaves);
-            Arc::make_mut(&mut places).append(&part.places);
-        }
-        let (leaves, places) = (Arc::unwrap_or_clone(leaves), Arc::unwrap_or_clone(places));
-        Some(Frontier::new(leaves, places))
-    }
-
-    /// The same with no leaves but those that are left, in their order.
-    fn whole(self) -> Frontier {
-        let is_whole = self.len() == self.leaves.len() && self.order.is_sorted();
-        if is_whole { self } else { self.part(|_| true) }
+        let whole = |part: Frontier| {
+            let is_whole = part.len() == part.leaves.len() && part.order.is_sorted();
+            if is_whole { part.leaves } else { part.part(|_| true).leaves }
+        };
+        let mut parts = parts.into_iter().filter(|part| !part.is_empty()).map(whole);
+        let mut all = parts.next()?;
+        parts.for_each(|part| Arc::make_mut(&mut all).append(&part));
+        Some(Arc::unwrap_or_clone(all).into())
     }
 
     /// What it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.leaves.bytes() + self.places.bytes()
+        self.leaves.bytes()
     }
 
     /// Only the labels of the leaves are known from now on, and not their places.
     pub(super) fn forget_places(&mut self) {
-        self.places = Arc::new(Places::unsaved(self.leaves.len()));
+        Arc::make_mut(&mut self.leaves).places = Places::default();
     }
 
     /// The share of the walk that the leaves take that are left.
@@ -131,8 +113,8 @@ impl Frontier {
 
 impl From<Leaves> for Frontier {
     fn from(leaves: Leaves) -> Self {
-        let places = Places::unsaved(leaves.len());
-        Frontier::new(leaves, places)
+        let count = leaves.len();
+        Frontier { leaves: Arc::new(leaves), order: Arc::new((0..count as u32).collect()), left: 0..count }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::problem::{ComeBack, Instance, RunError};
 
-/// Saved states, one behind the other. Where one is empty, the way there is to act as the labels say.
+/// Saved states, one behind the other. Where one is empty or not there, the way is to act as the labels say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     ends: Vec<usize>,
@@ -10,11 +10,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// So many places without a saved state.
-    pub(super) fn unsaved(count: usize) -> Self {
-        Places { ends: vec![0; count], states: Vec::new() }
-    }
-
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.ends.len()
@@ -42,9 +37,10 @@ impl Places {
         self.ends.push(self.states.len());
     }
 
-    /// Adds all places of others behind these.
-    pub(super) fn append(&mut self, others: &Places) {
+    /// Adds all places of others behind these, the first of them as the place with this index.
+    pub(super) fn append(&mut self, others: &Places, index: usize) {
         let before = self.states.len();
+        self.ends.resize(index, before);
         self.ends.extend(others.ends.iter().map(|end| before + end));
         self.states.extend_from_slice(&others.states);
     }
@@ -53,15 +49,8 @@ impl Places {
     #[inline]
     pub(super) fn state(&self, index: u32) -> &[u8] {
         let index = index as usize;
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.states[start..self.ends[index]]
-    }
-
-    /// The places so far; there are none from now on.
-    pub(super) fn take(&mut self) -> Places {
-        let taken = self.clone();
-        self.keep_first(0);
-        taken
+        let Some(&end) = self.ends.get(index) else { return &[] };
+        &self.states[index.checked_sub(1).map_or(0, |before| self.ends[before])..end]
     }
 
     /// Drops all but the first places.
@@ -81,16 +70,15 @@ mod tests {
     /// States of any length, none included, are found where they were put, and dropped with their places.
     #[test]
     fn states_lie_one_behind_the_other() {
-        let states = [&[1, 2, 3][..], &[], &[], &[4; 5], &[6]];
-        let mut places = Places::unsaved(1);
-        states.iter().for_each(|state| places.push(state));
+        let mut places = Places::default();
+        [&[1, 2, 3][..], &[], &[], &[4; 5], &[6]].iter().for_each(|state| places.push(state));
         let mut all = Places::default();
         all.push(&[7]);
-        all.append(&places);
+        all.append(&places, 2);
         all.keep_first(5);
         all.push(&[8, 9]);
-        let found: Vec<&[u8]> = (0..6).map(|index| all.state(index)).collect();
-        assert_eq!(found, [&[7][..], &[], &[1, 2, 3], &[], &[], &[8, 9]]);
+        let found: Vec<&[u8]> = (0..7).map(|index| all.state(index)).collect();
+        assert_eq!(found, [&[7][..], &[], &[1, 2, 3], &[], &[], &[8, 9], &[]]);
         assert_eq!((all.len(), all.states.len()), (6, 6));
     }
 }

@@ -121,7 +121,7 @@ impl Trie {
 
     /// The places are not known any more.
     pub(super) fn forget_places(&mut self) {
-        self.places = Places::unsaved(self.records.len());
+        self.places = Places::default();
     }
 
     /// Whether it can be one of this problem.

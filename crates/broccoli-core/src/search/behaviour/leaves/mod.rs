@@ -8,6 +8,7 @@ pub(super) mod bits;
 use serde::{Deserialize, Serialize};
 
 use super::labels::append;
+use super::places::Places;
 use super::version_space::Cost;
 use super::walk::Position;
 use crate::problem::{Objective, Problem};
@@ -106,6 +107,9 @@ pub(super) struct Leaves {
     groups: Vec<Group>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
+    /// The places that their traces have reached. Not written down, as no other process could come back to them.
+    #[serde(skip)]
+    pub(super) places: Places,
     /// The labels of the last leaf, and how many of them the walk still has.
     #[serde(skip)]
     path: Vec<u32>,
@@ -147,6 +151,7 @@ impl Leaves {
             + size_of::<Label>() * self.labels.len()
             + 2 * (self.cells.len() + self.label_cells.len())
             + self.groups.iter().map(group).sum::<usize>()
+            + self.places.bytes()
     }
 
     /// The leaves so far; there are none from now on. A copy takes no more memory than it needs, and the room for the
@@ -158,6 +163,7 @@ impl Leaves {
         self.groups.clear();
         self.labels.clear();
         self.label_cells.clear();
+        self.places.keep_first(0);
         self.path.clear();
         self.shared = 0;
         taken
@@ -217,12 +223,14 @@ impl Leaves {
         for &leaf in order {
             part.share_at_most(self.path(leaf as usize, &mut path));
             part.push(self.leaf(leaf as usize), |index| self.label(path[index]));
+            part.places.push(self.places.state(leaf));
         }
         part
     }
 
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
+        self.places.append(&others.places, self.records.len());
         let (labels, groups) = (self.labels.len() as u32, self.groups.len() as u32);
         let moved = |index: u32| if index == NONE { NONE } else { index + labels };
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));

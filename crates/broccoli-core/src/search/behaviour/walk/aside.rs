@@ -20,7 +20,7 @@ impl<S: Store> Walk<S> {
         self.at.steps = 0;
         let nowhere = vec![0; self.leaves.dimensions()];
         self.write_leaf(&nowhere, None, self.labels.len(), self.at.trace as usize);
-        self.leaf_places.push(&[]);
+        self.leaves.places.push(&[]);
     }
 
     fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, labels: usize, started: usize) {
@@ -36,13 +36,13 @@ impl<S: Store> Walk<S> {
 
     /// The leaves so far; it has none from now on.
     pub(in super::super) fn take_leaves(&mut self) -> Frontier {
-        Frontier::new(self.leaves.take(), self.leaf_places.take())
+        self.leaves.take().into()
     }
 
     /// Whether places are still to be saved.
     #[inline(always)]
     pub(in super::super) fn wants_places(&self) -> bool {
-        self.wants_mark || self.leaf_places.len() < self.leaves.len()
+        self.wants_mark || self.leaves.places.len() < self.leaves.len()
     }
 
     /// The system is where the next step starts: saves the places that are wanted.
@@ -54,8 +54,8 @@ impl<S: Store> Walk<S> {
             self.mark_places.keep_first(self.marks as usize - 1);
             save(&mut self.mark_places)?;
         }
-        while self.leaf_places.len() < self.leaves.len() {
-            save(&mut self.leaf_places)?;
+        while self.leaves.places.len() < self.leaves.len() {
+            save(&mut self.leaves.places)?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl<S: Store> Walk<S> {
         match from {
             From::Here => None,
             From::Mark(mark) => Some(self.mark_places.state(mark)),
-            From::Leaf(leaf) => Some(self.todo[0].places.state(leaf)),
+            From::Leaf(leaf) => Some(self.todo[0].leaves.places.state(leaf)),
             From::Recalled(node) => Some(self.recall.state(node)),
         }
     }
@@ -83,8 +83,8 @@ impl<S: Store> Walk<S> {
         let (cell, state) = match self.ask {
             Ask::Step { from: From::Mark(mark), .. } => (&*self.cell, Some(self.mark_places.state(mark))),
             Ask::Step { from: From::Leaf(leaf), .. } => {
-                let Frontier { leaves, places, .. } = &self.todo[0];
-                (leaves.leaf(leaf as usize).cell, Some(places.state(leaf)))
+                let leaves = &self.todo[0].leaves;
+                (leaves.leaf(leaf as usize).cell, Some(leaves.places.state(leaf)))
             }
             Ask::Step { from: From::Recalled(node), .. } => {
                 (self.recall.cell(node), Some(self.recall.state(node)))

@@ -79,7 +79,7 @@ impl<S: Store> Walk<S> {
                         None => self.mark_places.state(mark),
                         Some(node) => self.recall.state(node),
                     };
-                    self.leaf_places.push(state);
+                    self.leaves.places.push(state);
                 }
                 _ => {
                     self.counts.unrealisable += 1;
@@ -168,7 +168,7 @@ impl<S: Store> Walk<S> {
                 }
                 _ if within < most => {
                     self.set_aside(cell, label, self.labels.len());
-                    self.leaf_places.push(self.todo[0].places.state(index));
+                    self.leaves.places.push(leaves.places.state(index));
                     continue;
                 }
                 _ => {

@@ -162,7 +162,6 @@ pub(super) struct Walk<S: Store> {
     path: Vec<u32>,
     /// What is set aside. Of the last leaves the places may still have to be saved.
     leaves: Leaves,
-    leaf_places: Places,
     recall: Recall,
     recorder: Option<Box<Recorder>>,
     counts: Behaviours,
@@ -205,7 +204,6 @@ impl<S: Store> Walk<S> {
             cell: Vec::new(),
             todo: VecDeque::new(),
             path: Vec::new(),
-            leaf_places: Places::default(),
             recall: Recall::new(),
             recorder: recorder.map(Box::new),
             counts: Behaviours::default(),

@@ -134,7 +134,7 @@ impl<S: Store> Walk<S> {
                     let action = self.choose_action(&cell, most);
                     self.needs_no_mark(node);
                     while self.wants_places() {
-                        self.leaf_places.push(self.recall.state(node));
+                        self.leaves.places.push(self.recall.state(node));
                     }
                     action
                 }
