@@ -43,48 +43,41 @@ pub(in crate::search) fn for_each_equal(
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
     let cache = after.cache.clone();
     let setting = Setting { problem, factory, gate: progress.gate(), cache, witness: None, sample: None };
-    let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
-    let flow = walk(&setting, (value, size), recall_bytes, &mut progress, visit);
-    (flow, progress.finish(None).1)
-}
-
-fn walk(
-    setting: &Setting<'_>,
-    (value, size): (u64, u64),
-    recall_bytes: usize,
-    progress: &mut Progress<'_>,
-    visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>, RunError> {
-    let problem = setting.problem;
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
-    let mut lane = Lane::<Arena>::alone(setting)?;
-    let job = Job { nodes, round: Round::LAST, gap: 0.0, is_counted: false };
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
-    let trie = Arc::new(Trie::new(problem));
-    let recall_bytes = recall_bytes.min(Tuning::default().most_recall_bytes);
-    let given = Given { job, incumbent: Some(worse), goal: None, trie, recall_bytes };
+    let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
+    let given = Given {
+        job: Job { nodes, round: Round::LAST, gap: 0.0, is_counted: false },
+        incumbent: Some(worse),
+        goal: None,
+        trie: Arc::new(Trie::new(problem)),
+        recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
+    };
     let failures = vec![0; problem.initial_states().len()];
     let todo = [Frontier::root(problem)].into();
-    lane.begin(Task { todo, budget: u64::MAX, failures, given, ..Task::default() });
-    loop {
-        let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
-        let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
-        progress.walked(lane.counts());
-        match paused? {
-            Paused::Slice | Paused::Asked => {}
-            Paused::Found(_) => {
-                let labels = lane.walk().labels(false);
-                let labels: Vec<&Labelled> = labels.iter().collect();
-                if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
-                    return Ok(ControlFlow::Break(()));
+    let task = Task { todo, budget: u64::MAX, failures, given, ..Task::default() };
+    let walk = || {
+        let mut lane = Lane::<Arena>::alone(&setting)?;
+        lane.begin(task);
+        loop {
+            let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
+            let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
+            progress.walked(lane.counts());
+            match (paused?, lane.stopped()) {
+                (Paused::Slice | Paused::Asked, _) => {}
+                (Paused::Found(_), _) => {
+                    let labels = lane.walk().labels(false);
+                    let labels: Vec<&Labelled> = labels.iter().collect();
+                    if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    lane.improve(worse);
                 }
-                lane.improve(worse);
-            }
-            Paused::Done => {
-                let stopped = lane.stopped().map(RunError::Stopped);
-                return stopped.map_or(Ok(ControlFlow::Continue(())), Err);
+                (Paused::Done, Some(reason)) => return Err(RunError::Stopped(reason)),
+                (Paused::Done, None) => return Ok(ControlFlow::Continue(())),
             }
         }
-    }
+    };
+    (walk(), progress.finish(None).1)
 }

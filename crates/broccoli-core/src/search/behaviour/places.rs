@@ -10,6 +10,11 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// So many places without a saved state.
+    pub(super) fn unsaved(count: usize) -> Self {
+        Places { ends: vec![0; count], states: Vec::new() }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.ends.len()

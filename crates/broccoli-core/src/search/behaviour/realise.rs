@@ -27,25 +27,7 @@ impl Labelled {
     }
 }
 
-/// The first tree in the canonical order of exactly `nodes` predicates that agrees with the labels. It is known
-/// to exist, and none is smaller. Without any label it is the first action.
-pub(super) fn first_tree(problem: &Problem, labels: &[&Labelled], depth: u32, nodes: u64) -> Tree {
-    if nodes > 0 {
-        for dimension in 0..labels[0].cell.len() {
-            let ks = splits(labels, dimension);
-            for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
-                let (yes, no) = partition(labels, dimension, k);
-                let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
-                let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
-                let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(k)];
-                let yes = first_tree(problem, &yes, depth - 1, first);
-                let no = first_tree(problem, &no, depth - 1, second);
-                return Tree::node(dimension, threshold, yes, no);
-            }
-        }
-    }
-    Tree::Leaf(labels.first().map_or(0, |labelled| usize::from(labelled.label)))
-}
+type Labels<'a> = Vec<&'a Labelled>;
 
 /// The fewest predicate nodes, at most `nodes`, of a tree that agrees with the labels.
 pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Option<u64> {
@@ -55,49 +37,36 @@ pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Optio
     if depth == 0 || nodes == 0 {
         return None;
     }
-    if one_predicate_does(labels) {
-        return Some(1);
+    let does_one = one_predicate_does(labels);
+    if does_one || depth == 1 {
+        return does_one.then_some(1);
     }
-    if depth == 1 {
-        return None;
-    }
-    let mut best = None;
+    let (mut best, mut most) = (None, nodes);
     for dimension in 0..labels[0].cell.len() {
-        let ks = splits(labels, dimension);
-        let most = |best: Option<u64>| best.map_or(nodes, |best| best - 1);
-        for &k in &ks[first_possible(labels, dimension, &ks, depth, most(best))..] {
-            let most = most(best);
+        for k in splits(labels, dimension, depth, most) {
             if most < 2 {
                 return best;
             }
             let (yes, no) = partition(labels, dimension, k);
             // With a greater k the false side is no cheaper.
             let Some(first) = least_nodes(&no, depth - 1, most - 1) else { break };
-            let second = least_nodes(&yes, depth - 1, most - 1 - first);
-            best = second.map(|second| 1 + first + second).or(best);
+            if let Some(second) = least_nodes(&yes, depth - 1, most - 1 - first) {
+                (best, most) = (Some(1 + first + second), first + second);
+            }
         }
     }
     best
 }
 
-/// The first of the splits of a dimension whose true side a tree of fewer than `nodes` predicates can
-/// tell apart: with a greater k it is no dearer.
-fn first_possible(labels: &[&Labelled], dimension: usize, ks: &[u16], depth: u32, nodes: u64) -> usize {
-    ks.partition_point(|&k| {
-        let (yes, _) = partition(labels, dimension, k);
-        least_nodes(&yes, depth - 1, nodes - 1).is_none()
-    })
-}
-
 /// Visits every tree of exactly `nodes` predicates that agrees with the labels, in canonical order, until
 /// `visit` breaks. No smaller tree agrees with them.
-pub(super) fn for_each_tree(
+pub(super) fn for_each_tree<B>(
     problem: &Problem,
     labels: &[&Labelled],
     depth: u32,
     nodes: u64,
-    visit: &mut dyn FnMut(Tree) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+    visit: &mut dyn FnMut(Tree) -> ControlFlow<B>,
+) -> ControlFlow<B> {
     if nodes == 0 {
         return match labels.first() {
             Some(labelled) => visit(Tree::Leaf(usize::from(labelled.label))),
@@ -106,8 +75,7 @@ pub(super) fn for_each_tree(
     }
     for dimension in 0..labels[0].cell.len() {
         let thresholds = problem.dimensions()[dimension].thresholds.as_slice();
-        let ks = splits(labels, dimension);
-        for &k in &ks[first_possible(labels, dimension, &ks, depth, nodes)..] {
+        for k in splits(labels, dimension, depth, nodes) {
             let (yes, no) = partition(labels, dimension, k);
             let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
             let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
@@ -125,48 +93,48 @@ pub(super) fn for_each_tree(
     ControlFlow::Continue(())
 }
 
-/// Whether some predicate has one label on its true side and another on its false side.
+/// Whether some predicate has one label on its true side and another on its false side. There are two labels or more.
 fn one_predicate_does(labels: &[&Labelled]) -> bool {
-    let Some(first) = labels.first() else { return false };
-    let (own, others): (Vec<&Labelled>, Vec<&Labelled>) = labels.iter().partition(|l| l.label == first.label);
-    let range = |some: &[&Labelled], dimension: usize| {
-        let ranks = || some.iter().map(|labelled| labelled.cell[dimension]);
-        Some((ranks().min()?, ranks().max()?))
+    let (own, others): (Labels, Labels) = labels.iter().partition(|one| one.label == labels[0].label);
+    let is_below = |some: &Labels, others: &Labels, dimension: usize| {
+        let greatest = some.iter().map(|one| one.cell[dimension]).max();
+        greatest < others.iter().map(|one| one.cell[dimension]).min()
     };
-    let is_apart = |dimension| match (range(&own, dimension), range(&others, dimension)) {
-        (Some(own), Some(others)) => own.1 < others.0 || others.1 < own.0,
-        _ => false,
-    };
-    is_uniform(&others) && (0..first.cell.len()).any(is_apart)
+    let is_apart = |dimension| is_below(&own, &others, dimension) || is_below(&others, &own, dimension);
+    is_uniform(&others) && (0..labels[0].cell.len()).any(is_apart)
 }
 
 fn is_uniform(labels: &[&Labelled]) -> bool {
     labels.windows(2).all(|pair| pair[0].label == pair[1].label)
 }
 
-/// The predicates of a dimension that tell some of the cells apart, from the lowest threshold on; of
-/// those that split the cells alike, the one with the lowest. Predicate `k` is true where the rank is
-/// greater than k.
-fn splits(labels: &[&Labelled], dimension: usize) -> Vec<u16> {
+/// The predicates of a dimension that tell some of the cells apart and whose true side a tree of fewer than `nodes`
+/// predicates can tell apart, from the lowest threshold on; of those that split the cells alike, the one with the lowest.
+/// Predicate `k` is true where the rank is greater than k.
+fn splits(labels: &[&Labelled], dimension: usize, depth: u32, nodes: u64) -> Vec<u16> {
     let mut ranks: Vec<u16> = labels.iter().map(|labelled| labelled.cell[dimension]).collect();
     ranks.sort_unstable();
     ranks.dedup();
     ranks.pop(); // nothing lies above the greatest
-    ranks
+    // With a greater k the true side is no dearer.
+    let first = ranks.partition_point(|&k| {
+        let (yes, _) = partition(labels, dimension, k);
+        least_nodes(&yes, depth - 1, nodes - 1).is_none()
+    });
+    ranks.split_off(first)
 }
 
-fn partition<'a>(
-    labels: &[&'a Labelled],
-    dimension: usize,
-    k: u16,
-) -> (Vec<&'a Labelled>, Vec<&'a Labelled>) {
+/// The labels on the true side of a predicate, and those on its false side.
+fn partition<'a>(labels: &[&'a Labelled], dimension: usize, k: u16) -> (Labels<'a>, Labels<'a>) {
     labels.iter().copied().partition(|labelled| labelled.cell[dimension] > k)
 }
 
-/// The smallest tree that realises a behaviour, of the size that the version space has found.
+/// The first of the smallest trees that realise a behaviour, of the size that the version space has found.
 pub(super) fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) -> Tree {
-    let labels: Vec<&Labelled> = behaviour.iter().collect();
-    let tree = first_tree(problem, &labels, problem.limits().depth(), u64::from(size));
+    let labels: Labels = behaviour.iter().collect();
+    let depth = problem.limits().depth();
+    let first = for_each_tree(problem, &labels, depth, size.into(), &mut ControlFlow::Break);
+    let tree = first.break_value().unwrap_or(Tree::Leaf(0));
     debug_assert_eq!(tree.size(), u64::from(size));
     tree
 }

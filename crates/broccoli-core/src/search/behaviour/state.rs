@@ -128,7 +128,7 @@ impl State {
             && self.chunk.iter().all(|task| task.is_of(problem))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)
-            && self.trie.is_of(problem)
+            && (*self.trie).clone().restore(problem)
     }
 
     /// How many leaves there are.

@@ -1,12 +1,14 @@
 //! Runs the tasks of a chunk, in this thread and in others. Who does which task, and when, makes no difference to what
 //! comes of it.
 
-use std::num::NonZeroUsize;
+use std::iter::Enumerate;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
+use std::vec::IntoIter;
 
 use super::batch::Batch;
 use super::bounds::Store;
@@ -18,154 +20,174 @@ use crate::problem::RunError;
 /// How often the first thread looks at everything else while it waits for the others.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The tasks of a chunk, and what came of those that are done.
+/// What a thread has done. It writes that often, so no two are in one line of a processor's cache.
 #[derive(Default)]
-struct State {
-    tasks: Vec<Option<Task>>,
-    /// The next one to be done.
-    next: usize,
-    done: Vec<Option<Result<Task, RunError>>>,
-    /// How many are not done yet.
-    left: usize,
-    /// Why a thread has not begun.
-    error: Option<RunError>,
+#[repr(align(128))]
+struct Account {
+    counts: Counts,
     transitions: Transitions,
-    is_over: bool,
 }
 
 /// What the threads share.
+#[derive(Default)]
 pub(super) struct Board {
-    state: Mutex<State>,
-    changed: Condvar,
+    /// Those that nobody has taken, with their numbers.
+    tasks: Mutex<Enumerate<IntoIter<Task>>>,
     is_paused: AtomicBool,
-    /// Per thread, what it has done.
-    counts: Vec<Mutex<Counts>>,
+    /// One per thread.
+    accounts: Vec<Mutex<Account>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Board {
     pub(super) fn new(threads: usize) -> Self {
-        Board {
-            state: Mutex::default(),
-            changed: Condvar::new(),
-            is_paused: AtomicBool::new(false),
-            counts: (0..threads.max(1)).map(|_| Mutex::default()).collect(),
-        }
+        let accounts = (0..threads.max(1)).map(|_| Mutex::default()).collect();
+        Board { accounts, ..Board::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The next task, if there is one.
+    fn take(&self) -> Option<(usize, Task)> {
+        locked(&self.tasks).next()
     }
 
     /// What all threads have done so far.
     pub(super) fn counts(&self) -> Counts {
-        let all = self.counts.iter().map(|counts| *counts.lock().unwrap_or_else(PoisonError::into_inner));
-        all.fold(Counts::default(), |sum, counts| sum + counts)
-    }
-
-    /// Notes what a thread has done.
-    pub(super) fn note(&self, thread: usize, counts: Counts) {
-        *self.counts[thread].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        self.accounts.iter().fold(Counts::default(), |sum, account| sum + locked(account).counts)
     }
 
     /// Interrupts all tasks.
     pub(super) fn pause(&self) {
         self.is_paused.store(true, Relaxed);
     }
-
-    /// Whether all tasks are interrupted.
-    pub(super) fn is_paused(&self) -> bool {
-        self.is_paused.load(Relaxed)
-    }
-
-    /// The next task, if there is one.
-    pub(super) fn take(&self) -> Option<(usize, Task)> {
-        let mut state = self.state();
-        let number = state.next;
-        let task = state.tasks.get_mut(number)?.take()?;
-        state.next += 1;
-        Some((number, task))
-    }
-
-    /// Hands in what came of a task of a lane. An error ends the search.
-    pub(super) fn hand_in<S: Store>(
-        &self,
-        number: usize,
-        done: Result<Task, RunError>,
-        lane: &mut Lane<'_, S>,
-    ) {
-        if done.is_err() {
-            self.pause();
-        }
-        let mut state = self.state();
-        lane.move_transitions(&mut state.transitions);
-        state.done[number] = Some(done);
-        state.left -= 1;
-        if state.left == 0 {
-            self.changed.notify_all();
-        }
-    }
-
-    /// Sends the other threads home.
-    fn dismiss(&self) {
-        self.state().is_over = true;
-        self.changed.notify_all();
-    }
 }
 
-/// One who does tasks.
-pub(super) enum Worker<'p, S: Store> {
-    Alone(Box<Lane<'p, S>>),
-    /// Many lanes whose steps are made together.
-    Batch(Box<Batch<'p, S>>),
+/// What came of a task, with its number.
+type Ended = (usize, Result<Task, RunError>);
+
+/// A lane and the number of the task that it is at.
+pub(super) struct Seat<'p, S: Store> {
+    pub(super) lane: Lane<'p, S>,
+    task: Option<usize>,
 }
 
-impl<'p, S: Store> Worker<'p, S> {
-    fn new(setting: &Setting<'p>) -> Result<Self, RunError> {
-        match setting.rows() {
-            None => Ok(Worker::Alone(Box::new(Lane::alone(setting)?))),
-            Some(rows) => Ok(Worker::Batch(Box::new(Batch::new(setting, rows.get())?))),
-        }
+/// One who does tasks: a lane, or many whose steps are made together.
+struct Worker<'s, 'p, S: Store> {
+    setting: Setting<'p>,
+    board: &'s Board,
+    thread: usize,
+    /// How many lanes there may be; and those that there are.
+    most: usize,
+    seats: Vec<Seat<'p, S>>,
+    batch: Option<Batch<'p>>,
+    /// Tasks that are still to be handed in, with the indices of their lanes; and where.
+    ended: Vec<(usize, Ended)>,
+    results: Sender<Ended>,
+}
+
+impl<'s, 'p, S: Store> Worker<'s, 'p, S> {
+    fn new(
+        setting: Setting<'p>,
+        board: &'s Board,
+        thread: usize,
+        results: Sender<Ended>,
+    ) -> Result<Self, RunError> {
+        let (most, seats, batch) = match setting.rows() {
+            None => (1, vec![Seat { lane: Lane::alone(&setting)?, task: None }], None),
+            Some(rows) => (rows.get(), Vec::new(), Some(Batch::new(&setting)?)),
+        };
+        Ok(Worker { setting, board, thread, most, seats, batch, ended: Vec::new(), results })
     }
 
     /// Does tasks until there are no more.
-    pub(super) fn work(&mut self, thread: usize, board: &Board, look: &mut dyn FnMut()) {
-        let lane = match self {
-            Worker::Batch(batch) => return batch.work(thread, board, look),
-            Worker::Alone(lane) => lane,
-        };
-        while let Some((number, task)) = board.take() {
-            // A system that panics must not take the others with it.
-            let perform = AssertUnwindSafe(|| {
-                lane.begin(task);
-                loop {
-                    if board.is_paused() {
-                        lane.interrupt(None)?;
-                    }
-                    if lane.advance(lane.slice())? == Paused::Done {
-                        return Ok(lane.finish());
-                    }
-                    board.note(thread, lane.counts());
-                    look();
-                }
-            });
-            let done = catch_unwind(perform).unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
-            board.note(thread, lane.counts());
-            board.hand_in(number, done, lane);
+    fn work(&mut self, look: &mut dyn FnMut()) {
+        loop {
+            // If there is no task for a new lane there is none for those behind either.
+            let _ = (0..self.most).all(|index| self.go_on(index));
+            self.hand_in();
             look();
+            if self.seats.iter().all(|seat| seat.task.is_none()) {
+                return;
+            }
+            let failed = self.batch.as_mut().map(|batch| batch.step(&mut self.seats)).unwrap_or_default();
+            failed.into_iter().for_each(|(index, error)| self.end(index, Err(error)));
         }
+    }
+
+    /// Notes what was done, and then hands in what has ended: by the last task of a search all must be counted.
+    fn hand_in(&mut self) {
+        let counts = self.seats.iter().map(|seat| seat.lane.counts());
+        let mut account = locked(&self.board.accounts[self.thread]);
+        account.counts = counts.fold(Counts::default(), |sum, counts| sum + counts);
+        for (index, ended) in self.ended.drain(..) {
+            let Seat { lane, task } = &mut self.seats[index];
+            // To add them up takes a while: only when the lane has no more tasks. Those of the first thread are asked for.
+            if task.is_none() && self.thread > 0 {
+                lane.move_transitions(&mut account.transitions);
+            }
+            let _ = self.results.send(ended); // unless the search has panicked, and nobody waits
+        }
+    }
+
+    /// Has a lane go on, with one task after the other, until it needs a step or it is time to look; false if there is no
+    /// lane with this index and no task for one.
+    fn go_on(&mut self, index: usize) -> bool {
+        loop {
+            let mut new = None;
+            if self.seats.get(index).is_none_or(|seat| seat.task.is_none()) {
+                let Some((number, task)) = self.board.take() else { return index < self.seats.len() };
+                if let (Some(batch), true) = (&self.batch, index == self.seats.len()) {
+                    self.seats.push(Seat { lane: batch.lane(&self.setting), task: None });
+                }
+                self.seats[index].task = Some(number);
+                new = Some(task);
+            }
+            let Worker { seats, batch, board, .. } = self;
+            let lane = &mut seats[index].lane;
+            // A system that panics must not take the others with it.
+            let advanced = catch_unwind(AssertUnwindSafe(|| {
+                if let Some(task) = new.take() {
+                    lane.begin(task);
+                }
+                if board.is_paused.load(Relaxed) {
+                    lane.interrupt(None)?;
+                }
+                loop {
+                    match (lane.advance(lane.slice())?, &mut *batch) {
+                        (Paused::Done, _) => return Ok(Some(lane.finish())),
+                        (Paused::Asked, Some(batch)) => return batch.add(index, lane).map(|()| None),
+                        (_, Some(_)) => {}
+                        (_, None) => return Ok(None),
+                    }
+                }
+            }));
+            match advanced.unwrap_or_else(|panic| Err(lane.panicked(&*panic))).transpose() {
+                Some(done) => self.end(index, done),
+                None => return true,
+            }
+        }
+    }
+
+    /// The task of a lane has ended. An error ends the search.
+    fn end(&mut self, index: usize, done: Result<Task, RunError>) {
+        if done.is_err() {
+            self.board.pause();
+        }
+        self.ended.extend(self.seats[index].task.take().map(|number| (index, (number, done))));
     }
 }
 
 /// The threads of a search.
 pub(super) struct Team<'s, 'e, 'p, S: Store> {
-    setting: Setting<'p>,
-    board: &'s Board,
     scope: &'s Scope<'s, 'e>,
-    /// How many threads there may be, and whether the others have been started.
-    threads: usize,
-    is_started: bool,
     /// That of this thread.
-    pub(super) worker: Worker<'p, S>,
+    worker: Worker<'s, 'p, S>,
+    results: Receiver<Ended>,
+    /// Calls the other threads to work, as soon as they have been started. They end when this is dropped, also if the
+    /// search panics.
+    others: Vec<Sender<()>>,
 }
 
 impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
@@ -174,86 +196,65 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         board: &'s Board,
         scope: &'s Scope<'s, 'e>,
     ) -> Result<Team<'s, 'e, 'p, S>, RunError> {
-        let worker = Worker::new(&setting)?;
-        Ok(Team { setting, board, scope, threads: board.counts.len(), is_started: false, worker })
+        let (sender, results) = channel();
+        let worker = Worker::new(setting, board, 0, sender)?;
+        Ok(Team { scope, worker, results, others: Vec::new() })
     }
 
-    /// Posts tasks, for the [worker](Team::worker) of this thread and for those of the others.
-    pub(super) fn post(&mut self, tasks: Vec<Task>) {
+    /// Does tasks, in this thread and in the others: what came of each, in their order. `look` is called now and then.
+    pub(super) fn perform(
+        &mut self,
+        tasks: Vec<Task>,
+        look: &mut dyn FnMut(),
+    ) -> Vec<Result<Task, RunError>> {
         let count = tasks.len();
-        {
-            let mut state = self.board.state();
-            state.done = (0..count).map(|_| None).collect();
-            (state.tasks, state.next, state.left) = (tasks.into_iter().map(Some).collect(), 0, count);
-        }
-        self.board.is_paused.store(false, Relaxed);
+        self.worker.board.is_paused.store(false, Relaxed);
+        *locked(&self.worker.board.tasks) = tasks.into_iter().enumerate();
         // A batch has many lanes: other threads help only if there are more tasks.
-        let lanes = self.setting.rows().map_or(1, NonZeroUsize::get);
-        if self.threads > 1 && count > lanes {
-            self.start_threads();
-            self.board.changed.notify_all();
+        if count > self.worker.most {
+            self.call_others();
         }
-    }
-
-    /// Waits for the other threads: what came of each task, in their order. `look` is called now and then.
-    pub(super) fn collect(&mut self, look: &mut dyn FnMut()) -> Vec<Result<Task, RunError>> {
-        let mut state = self.board.state();
-        while state.left > 0 {
-            state = self.board.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
-            if state.left > 0 {
-                drop(state);
-                look();
-                state = self.board.state();
+        self.worker.work(look);
+        let mut ended = Vec::with_capacity(count);
+        while ended.len() < count {
+            match self.results.recv_timeout(LOOK) {
+                Ok(one) => ended.push(one),
+                Err(_) => look(),
             }
         }
-        state.tasks.clear();
-        std::mem::take(&mut state.done).into_iter().flatten().collect()
+        ended.sort_unstable_by_key(|&(number, _)| number);
+        ended.into_iter().map(|(_, done)| done).collect()
     }
 
-    /// Why a thread has not begun, if one has not.
-    pub(super) fn take_error(&self) -> Result<(), RunError> {
-        self.board.state().error.take().map_or(Ok(()), Err)
-    }
-
-    fn start_threads(&mut self) {
-        if std::mem::replace(&mut self.is_started, true) {
-            return;
-        }
-        for thread in 1..self.threads {
-            let (setting, board) = (self.setting.clone(), self.board);
-            self.scope.spawn(move || match Worker::<S>::new(&setting) {
-                Ok(mut worker) => serve(&mut worker, thread, board),
+    fn call_others(&mut self) {
+        let Worker { setting, board, results, .. } = &self.worker;
+        for thread in self.others.len() + 1..board.accounts.len() {
+            let (call, calls) = channel();
+            let (setting, board, results) = (setting.clone(), *board, results.clone());
+            self.scope.spawn(move || match Worker::<S>::new(setting, board, thread, results.clone()) {
+                Ok(mut worker) => calls.iter().for_each(|()| worker.work(&mut || ())),
+                // It is the error of the first task that the thread would have done.
                 Err(error) => {
-                    board.state().error.get_or_insert(error);
-                    board.pause();
+                    if let Some((number, _)) = calls.iter().find_map(|()| board.take()) {
+                        board.pause();
+                        let _ = results.send((number, Err(error)));
+                    }
                 }
             });
+            self.others.push(call);
+        }
+        for other in &self.others {
+            let _ = other.send(()); // unless it has not begun
         }
     }
 
     /// The transitions of all tasks since they were asked for last.
-    pub(super) fn take_transitions(&self) -> Transitions {
-        std::mem::take(&mut self.board.state().transitions)
-    }
-}
-
-/// Sends the other threads home in any case: the search waits for them even if it panics.
-impl<S: Store> Drop for Team<'_, '_, '_, S> {
-    fn drop(&mut self) {
-        self.board.dismiss();
-    }
-}
-
-/// Does tasks of all chunks until the search is over.
-fn serve<S: Store>(worker: &mut Worker<'_, S>, thread: usize, board: &Board) {
-    loop {
-        worker.work(thread, board, &mut || ());
-        let mut state = board.state();
-        while state.next >= state.tasks.len() {
-            if state.is_over {
-                return;
-            }
-            state = board.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn take_transitions(&mut self) -> Transitions {
+        let mut all = Transitions::default();
+        self.worker.seats.iter_mut().for_each(|seat| seat.lane.move_transitions(&mut all));
+        for account in &self.worker.board.accounts {
+            all.add(&std::mem::take(&mut locked(account).transitions));
         }
+        all
     }
 }

@@ -21,19 +21,23 @@ pub(super) struct Transitions {
 
 impl Transitions {
     /// Counts a transition.
-    #[inline(always)]
+    #[inline]
     pub(super) fn count(&mut self, step: u64, cost: Cost) {
-        let (step, cost) = place(step, cost);
-        if step >= self.counts.len() {
-            self.make_room(step + step / 2 + 1);
-        }
-        self.counts[step][cost] += 1;
+        *self.count_of(step, cost) += 1;
     }
 
     /// Takes back the count of a transition that was not asked for after all.
     pub(super) fn take_back(&mut self, step: u64, cost: Cost) {
-        let (step, cost) = place(step, cost);
-        self.counts[step][cost] -= 1;
+        *self.count_of(step, cost) -= 1;
+    }
+
+    #[inline]
+    fn count_of(&mut self, step: u64, cost: Cost) -> &mut u64 {
+        let step = step.min(MOST_STEPS) as usize;
+        if step >= self.counts.len() {
+            self.make_room(step + 1);
+        }
+        &mut self.counts[step][(cost as usize).min(COSTS - 1)]
     }
 
     /// Adds what another walk has counted.
@@ -44,11 +48,6 @@ impl Transitions {
         }
     }
 
-    /// Forgets all, and keeps the room that they took.
-    pub(super) fn clear(&mut self) {
-        self.counts.clear();
-    }
-
     /// Sees to it that there are so many steps, at least.
     #[cold]
     fn make_room(&mut self, steps: usize) {
@@ -57,62 +56,37 @@ impl Transitions {
 
     /// Whether they can be counts: none is so large that they could not be added up.
     pub(super) fn is_plausible(&self) -> bool {
-        self.counts.len() <= (MOST_STEPS as usize + 1) * 2
+        self.counts.len() <= MOST_STEPS as usize + 1
             && self.counts.as_flattened().iter().all(|&count| count < 1 << 40)
     }
 
-    /// All of them.
-    pub(super) fn all(&self) -> u64 {
-        self.counts.as_flattened().iter().sum()
-    }
-
-    /// How many have a number in `steps`, up to a horizon, and leave a behaviour that needs at most
-    /// `nodes` predicates; `None` if so many steps or nodes are not counted apart.
-    pub(super) fn up_to(&self, steps: RangeInclusive<u64>, horizon: u64, nodes: Cost) -> Option<u64> {
-        let costs = match usize::try_from(nodes).ok()? {
-            _ if nodes == Cost::MAX => COSTS,
-            nodes if nodes + 1 < COSTS => nodes + 1,
-            _ => return None,
-        };
-        if (MOST_STEPS..horizon).contains(steps.end()) {
+    /// How many have a number in `steps`, up to a horizon, and leave a behaviour that needs fewer than `nodes` predicates;
+    /// `None` if so many steps or nodes are not counted apart.
+    fn fewer(&self, steps: RangeInclusive<u64>, horizon: u64, nodes: Cost) -> Option<u64> {
+        let costs = if nodes == Cost::MAX { COSTS } else { nodes as usize };
+        let is_apart = costs < COSTS || nodes == Cost::MAX;
+        if !is_apart || (MOST_STEPS..horizon).contains(steps.end()) {
             return None;
         }
         let counted = self.counts.iter().zip(0..).filter(|(_, step)| steps.contains(step));
-        Some(counted.map(|(by_cost, _)| by_cost.iter().take(costs).sum::<u64>()).sum())
+        Some(counted.flat_map(|(by_cost, _)| &by_cost[..costs]).sum())
     }
-}
 
-/// Where a transition is counted.
-#[inline]
-fn place(step: u64, cost: Cost) -> (usize, usize) {
-    (step.min(MOST_STEPS) as usize, (cost as usize).min(COSTS - 1))
-}
-
-/// How many queries any search must make from one initial state, if that is known.
-pub(super) fn necessary(
-    objective: Objective,
-    best: Option<&Found>,
-    transitions: &Transitions,
-) -> Option<u64> {
-    let horizon = objective.horizon();
-    let up_to = |steps, nodes| transitions.up_to(steps, horizon, nodes);
-    let smaller = |steps, size: Cost| size.checked_sub(1).map_or(Some(0), |most| up_to(steps, most));
-    if !objective.is_plain() {
-        return None;
-    }
-    let best = best.map(|best| (best.score.value(objective), best.score.size, best.own_steps));
-    match (objective, best) {
-        (Objective::Reach { .. }, Some((0, ..))) => Some(0),
-        // Every transition number 1 to value - 1, and number `value` of all that a smaller tree can do.
-        (Objective::Reach { .. }, Some((value, size, _))) => {
-            Some(up_to(1..=value - 1, Cost::MAX)? + smaller(value..=value, size)?)
+    /// How many queries any search must make from one initial state, if that is known.
+    pub(super) fn necessary(&self, objective: Objective, best: Option<&Found>) -> Option<u64> {
+        let horizon = objective.horizon();
+        let fewer = |steps, nodes| self.fewer(steps, horizon, nodes);
+        let best = best.map(|best| (best.score.value(objective), best.score.size, best.own_steps));
+        match (objective, best) {
+            _ if !objective.is_plain() => None,
+            // Every transition before number `value`, and number `value` of all that a smaller tree can do.
+            (Objective::Reach { .. }, Some((value, size, _))) => {
+                Some(fewer(1..=value.saturating_sub(1), Cost::MAX)? + fewer(value..=value, size)?)
+            }
+            // Its own trace, and all that smaller trees can do.
+            (_, Some((value, size, own))) if value == horizon => Some(own + fewer(1..=horizon, size)?),
+            _ => fewer(1..=horizon, Cost::MAX),
         }
-        (Objective::Reach { .. }, None) => up_to(1..=horizon, Cost::MAX),
-        // Its own trace, and all that smaller trees can do.
-        (_, Some((value, size, own_steps))) if value == horizon => {
-            Some(own_steps + smaller(1..=horizon, size)?)
-        }
-        _ => Some(transitions.all()),
     }
 }
 
@@ -133,19 +107,17 @@ mod tests {
             } else {
                 list.push((step, cost));
             }
-            if turn % 50 == 0 {
-                all.add(&counted);
-                counted.clear();
+            if turn % 50 == 49 {
+                all.add(&std::mem::take(&mut counted));
                 let json = serde_json::to_string(&all).expect("numbers");
                 all = serde_json::from_str(&json).expect("as it was written");
             }
         }
-        all.add(&counted);
-        assert_eq!(all.all(), list.len() as u64);
-        for nodes in [0, 3, 4, 7, 8, 14, Cost::MAX] {
-            let expected =
-                list.iter().filter(|&&(step, cost)| (5..=60).contains(&step) && cost <= nodes).count();
-            assert_eq!(all.up_to(5..=60, 1_000, nodes), Some(expected as u64), "within {nodes}");
+        for nodes in [0, 1, 4, 7, 8, 15, Cost::MAX] {
+            let is_one = |&&(step, cost): &&(u64, Cost)| (5..=60).contains(&step) && cost < nodes;
+            let expected = list.iter().filter(is_one).count() as u64;
+            assert_eq!(all.fewer(5..=60, 1_000, nodes), Some(expected), "fewer than {nodes}");
         }
+        assert_eq!(all.fewer(0..=1_000, 1_000, 16), None);
     }
 }

@@ -197,6 +197,7 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     /// Goes on for so many steps, or until there is something to say, or the budget is spent.
+    #[inline(never)]
     pub(super) fn advance(&mut self, steps: u64) -> Result<Paused, RunError> {
         let slice_ends = self.walk.work().saturating_add(steps);
         if std::mem::take(&mut self.is_told) {

@@ -51,6 +51,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     ) -> Result<Self, RunError> {
         state.tuning = state.tuning.bounded();
         state.forget_places();
+        Arc::make_mut(&mut state.trie).restore(setting.problem);
         let (problem, sample) = (setting.problem, setting.sample.clone());
         let team = Team::new(setting, board, scope)?;
         let mut rounds = Rounds { problem, options, progress, board, team, sample, state };
@@ -92,12 +93,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                     board.pause();
                 }
             };
-            team.post(tasks);
-            team.worker.work(0, board, &mut look);
-            let done = team.collect(&mut look);
+            let done = team.perform(tasks, &mut look);
             self.report();
-            let taken = self.take_done(done);
-            if let Err(error) = self.team.take_error().and(taken) {
+            if let Err(error) = self.take_done(done) {
                 self.keep();
                 break Err(error);
             }

@@ -5,7 +5,6 @@ use crate::problem::RunError;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::realise::realised;
 use crate::search::behaviour::task::Found;
-use crate::search::behaviour::transitions::necessary;
 
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Writes down all that is left.
@@ -49,7 +48,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         if ended.is_ok() && self.problem.initial_states().len() == 1 {
             self.count_transitions();
             let (best, transitions) = (self.state.best.as_ref(), self.state.transitions.as_ref());
-            let necessary = transitions.and_then(|transitions| necessary(objective, best, transitions));
+            let necessary = transitions.and_then(|transitions| transitions.necessary(objective, best));
             if let Some(necessary) = necessary {
                 self.progress.necessary(necessary);
             }

@@ -204,7 +204,7 @@ impl<S: Store> Walk<S> {
             cell: Vec::new(),
             todo: VecDeque::new(),
             path: Vec::new(),
-            recall: Recall::new(),
+            recall: Recall::default(),
             recorder: recorder.map(Box::new),
             counts: Behaviours::default(),
             ended: 0.0,
@@ -361,7 +361,6 @@ impl<S: Store> Walk<S> {
 
     /// Adds the transitions counted so far to others, and counts anew.
     pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
-        all.add(&self.transitions);
-        self.transitions.clear();
+        all.add(&std::mem::take(&mut self.transitions));
     }
 }

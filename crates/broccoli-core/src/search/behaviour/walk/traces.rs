@@ -3,7 +3,7 @@
 use super::{Ask, From, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::recall::Node;
+use crate::search::behaviour::recall::{Node, Record};
 use crate::search::behaviour::score::Score;
 use crate::search::evidence::End;
 
@@ -85,11 +85,11 @@ impl<S: Store> Walk<S> {
             recorder.start(depth, initial as u32);
         }
         // The first trace is never run twice.
-        if first > 0 && !self.is_suspended {
-            match self.recall.root(initial) {
-                Some(root) => return self.follow_recalled(root),
-                None => self.recall.start(initial),
-            }
+        if first > 0
+            && !self.is_suspended
+            && let Some(root) = self.recall.start(initial)
+        {
+            return self.follow_recalled(root);
         }
         Started::Asks(Ask::Reset { initial: initial as u32 })
     }
@@ -115,10 +115,9 @@ impl<S: Store> Walk<S> {
     /// Goes along what is remembered of the trace, from a node on, as the labels say.
     fn follow_recalled(&mut self, mut node: Node) -> Started {
         loop {
-            self.work += self.recall.steps(node).saturating_sub(self.at.steps);
-            self.at.steps = self.recall.steps(node);
-            self.at.total = self.recall.total(node);
-            let verdict = self.recall.verdict(node);
+            let Record { steps, total, verdict, .. } = *self.recall.record(node);
+            self.work += steps.saturating_sub(self.at.steps);
+            (self.at.steps, self.at.total) = (steps, total);
             if verdict != Verdict::Running || self.is_over() {
                 return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
             }
@@ -150,11 +149,10 @@ impl<S: Store> Walk<S> {
     /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
     /// round is left to the system.
     fn take(&mut self, node: Node, action: u16) -> Result<Node, Ask> {
-        let next = self.recall.next(node, usize::from(action));
-        if let Some(next) = next.filter(|&next| self.recall.steps(next) < self.job.round.cut) {
+        let next = self.recall.go_on(node, usize::from(action));
+        if let Some(next) = next.filter(|&next| self.recall.record(next).steps < self.job.round.cut) {
             return Ok(next);
         }
-        self.recall.go_on(node, usize::from(action));
         Err(self.step(From::Recalled(node), action))
     }
 }
