@@ -230,6 +230,17 @@ impl<'p> Instance<'p> {
         self.step_system(action)
     }
 
+    /// The same on the way to a state where it was before: a query that this takes is one made again.
+    ///
+    /// # Errors
+    /// When the system fails or its observation holds NaN.
+    pub(crate) fn step_again(&mut self, action: usize) -> Result<Verdict, RunError> {
+        let (first, hits) = (self.queries - self.replayed, self.hits);
+        let stepped = self.step(action);
+        (self.replayed, self.hits) = (self.queries - first, hits);
+        stepped
+    }
+
     #[cold]
     fn step_by_cache(&mut self, action: usize) -> Result<Verdict, RunError> {
         match self.cached.take() {
@@ -282,15 +293,17 @@ impl<'p> Instance<'p> {
         }
     }
 
-    /// Takes the answer to a step that was made elsewhere, together with others.
+    /// Takes the answer to a step that was made elsewhere, together with others; or made again there.
     pub(crate) fn accept(
         &mut self,
         state: &[u8],
         observation: &[f64],
         reply: Reply,
+        is_again: bool,
     ) -> Result<Verdict, RunError> {
         self.steps += 1;
         self.queries += 1;
+        self.replayed += u64::from(is_again);
         self.restore_system(state)?;
         if let Some(bounds) = self.rewards {
             self.reward = self.checked_reward(reply.reward, bounds)?;
@@ -327,7 +340,7 @@ impl<'p> Instance<'p> {
         self.hits
     }
 
-    /// Of the queries, those made only because a cache knew the answer before, but not the state.
+    /// Of the queries, those made again only to come back to a state.
     #[inline]
     pub(crate) fn replayed(&self) -> u64 {
         self.replayed

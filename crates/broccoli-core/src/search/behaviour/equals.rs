@@ -48,7 +48,7 @@ pub(in crate::search) fn for_each_equal(
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
     let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
     let given = Given {
-        job: Job { nodes, round: Round::LAST, gap: 0.0, is_counted: false },
+        job: Job { nodes, round: Round::LAST, wants_equals: true, ..Job::default() },
         incumbent: Some(worse),
         goal: None,
         trie: Arc::new(Trie::new(problem)),
@@ -66,13 +66,11 @@ pub(in crate::search) fn for_each_equal(
             progress.walked(lane.counts());
             match (paused?, lane.stopped()) {
                 (Paused::Slice | Paused::Asked, _) => {}
-                (Paused::Found(_), _) => {
-                    let labels = lane.walk().labels(false);
-                    let labels: Vec<&Labelled> = labels.iter().collect();
+                (Paused::Found, _) => {
+                    let labels: Vec<&Labelled> = lane.found().collect();
                     if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
-                    lane.improve(worse);
                 }
                 (Paused::Done, Some(reason)) => return Err(RunError::Stopped(reason)),
                 (Paused::Done, None) => return Ok(ControlFlow::Continue(())),

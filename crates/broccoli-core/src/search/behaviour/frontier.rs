@@ -54,17 +54,11 @@ impl Frontier {
         first
     }
 
-    /// Those of the leaves that are left for which this holds, copied.
-    fn part(&self, is_wanted: impl Fn(usize) -> bool) -> Frontier {
-        let part: Vec<u32> = self.left().iter().copied().filter(|&leaf| is_wanted(leaf as usize)).collect();
-        self.leaves.part(&part).into()
-    }
-
     /// What is left of several, one after the other.
     pub(super) fn join(parts: Vec<Frontier>) -> Option<Frontier> {
         let whole = |part: Frontier| {
             let is_whole = part.len() == part.leaves.len() && part.order.is_sorted();
-            if is_whole { part.leaves } else { part.part(|_| true).leaves }
+            if is_whole { part.leaves } else { Arc::new(part.leaves.part(part.left())) }
         };
         let mut parts = parts.into_iter().filter(|part| !part.is_empty()).map(whole);
         let mut all = parts.next()?;
@@ -87,27 +81,12 @@ impl Frontier {
         self.left().iter().map(|&leaf| self.leaves.leaf(leaf as usize).at.share).sum()
     }
 
-    fn in_order(self, order: Vec<u32>) -> Frontier {
-        Frontier { left: 0..order.len(), order: Arc::new(order), ..self }
-    }
-
-    /// Only the leaves whose next trace is still to be started, those first whose traces were the longest; and the
-    /// others.
-    pub(super) fn waiting_best_first(self) -> (Frontier, Frontier) {
-        let is_waiting = |leaf: usize| self.leaves.leaf(leaf).is_waiting();
-        let others = self.part(|leaf| !is_waiting(leaf));
-        let mut order: Vec<u32> =
-            self.left().iter().copied().filter(|&leaf| is_waiting(leaf as usize)).collect();
-        order.sort_by_cached_key(|&leaf| Reverse(self.leaves.leaf(leaf as usize).at.worst));
-        (self.in_order(order), others)
-    }
-
     /// All leaves, those that promise most first, in bands of growing size: within a band they are in reverse
     /// order, as neighbours have labels in common, which need not be set up again. The bands end behind one part in so
     /// many of the leaves, and all others come in order.
     pub(super) fn promising_first(self, tuning: &Tuning) -> Frontier {
         let order = in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands);
-        self.in_order(order)
+        Frontier { left: 0..order.len(), order: Arc::new(order), ..self }
     }
 }
 
@@ -155,7 +134,8 @@ mod tests {
     #[test]
     fn parts_of_a_frontier() {
         for (count, begun) in [(0, 0), (1, 0), (7, 0), (7, 3), (7, 7), (8, 2)] {
-            let all = Frontier::from(Leaves::default()).in_order((100..100 + count).collect());
+            let order = Arc::new((100..100 + count).collect());
+            let all = Frontier { order, left: 0..count as usize, ..Frontier::from(Leaves::default()) };
             for each in 1..10 {
                 let mut left = all.clone();
                 let mut seen: Vec<u32> = (0..begun).map_while(|_| left.next()).collect();

@@ -17,33 +17,31 @@ pub(super) struct Round {
     pub(super) cut: u64,
     /// All other objectives: behaviours that need more predicates than this.
     pub(super) nodes: Cost,
-    /// Behaviours whose first trace is complete, if there are others.
-    pub(super) only_first: bool,
 }
 
 impl Round {
     /// A last round, which sets nothing aside.
-    pub(super) const LAST: Round = Round { cut: u64::MAX, nodes: Cost::MAX, only_first: false };
+    pub(super) const LAST: Round = Round { cut: u64::MAX, nodes: Cost::MAX };
 
     /// The first round.
     pub(super) fn first(problem: &Problem, tuning: &Tuning) -> Self {
         match is_reach(problem) {
             true => Round { cut: tuning.first_cut, ..Round::LAST },
-            false => Round { nodes: 0, only_first: is_in_parts(problem), ..Round::LAST },
+            false => Round { nodes: 0, ..Round::LAST },
         }
     }
 
     /// Whether a search for this can come to it.
     pub(super) fn is_of(self, problem: &Problem) -> bool {
         match is_reach(problem) {
-            true => self == Round { cut: self.cut, ..Round::LAST },
+            true => self.nodes == Cost::MAX,
             false => self.cut == u64::MAX,
         }
     }
 
     /// What its tasks are to do.
     pub(super) fn job(self, problem: &Problem, gap: f64) -> Job {
-        Job { nodes: most_nodes(problem), round: self, gap, is_counted: true }
+        Job { nodes: most_nodes(problem), round: self, gap, is_counted: true, wants_equals: false }
     }
 
     /// What ends it at once: a perfect tree, if all smaller ones have been walked.
@@ -51,19 +49,11 @@ impl Round {
         (self.nodes < Cost::MAX).then(|| Score::new(problem.objective(), problem.perfect(), self.nodes))
     }
 
-    /// What it has to do with all these leaves, in an order; some may be left for the next round.
+    /// What it has to do with all these leaves, in an order.
     pub(super) fn begin(self, problem: &Problem, tuning: &Tuning, leaves: Vec<Frontier>) -> Left {
-        if is_reach(problem) {
-            return Left::new(leaves, None);
-        }
-        let Some(all) = Frontier::join(leaves) else { return Left::default() };
-        if self.only_first || !is_in_parts(problem) {
-            return Left::new([all.promising_first(tuning)], None);
-        }
-        let (waiting, others) = all.waiting_best_first();
-        match self == Round::LAST {
-            true => Left::new([waiting, others], None),
-            false => Left::new([waiting], Some(others)),
+        match is_reach(problem) {
+            true => Left::new(leaves),
+            false => Left::new(Frontier::join(leaves).map(|all| all.promising_first(tuning))),
         }
     }
 
@@ -75,7 +65,7 @@ impl Round {
         best: Option<Score>,
         leaf_bytes: usize,
     ) -> Option<Round> {
-        let Round { cut, nodes, only_first } = self;
+        let Round { cut, nodes } = self;
         if is_reach(problem) {
             let is_plain = problem.objective().is_plain();
             // What was set aside cannot be better than a solution within the cut, if the worst trace is what counts.
@@ -93,10 +83,7 @@ impl Round {
         if best.is_some() && best <= self.goal(problem) {
             return None;
         }
-        Some(match only_first {
-            true => Round { only_first: false, ..self },
-            false => Round { nodes: nodes.saturating_add(1), only_first: is_in_parts(problem), ..self },
-        })
+        Some(Round { nodes: nodes.saturating_add(1), ..self })
     }
 }
 
@@ -107,11 +94,6 @@ fn is_reach(problem: &Problem) -> bool {
 /// The most predicates of a tree.
 pub(super) fn most_nodes(problem: &Problem) -> Cost {
     Cost::try_from(problem.limits().nodes()).unwrap_or(Cost::MAX)
-}
-
-/// Whether the rounds of `survive` have two parts: first only the traces from the first initial state.
-fn is_in_parts(problem: &Problem) -> bool {
-    problem.initial_states().len() > 1 && problem.objective().is_plain()
 }
 
 /// The small sizes, walked beside the rounds of `reach` for good solutions early.
@@ -131,6 +113,7 @@ impl Scout {
 
     /// What its tasks are to do.
     pub(super) fn job(self, gap: f64) -> Job {
-        Job { nodes: self.nodes, round: Round { cut: self.cut, ..Round::LAST }, gap, is_counted: false }
+        let round = Round { cut: self.cut, ..Round::LAST };
+        Job { nodes: self.nodes, round, gap, is_counted: false, wants_equals: false }
     }
 }

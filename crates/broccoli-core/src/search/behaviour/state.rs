@@ -199,19 +199,14 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// The beginning of a round: leaves to go on with, and some that are left for the next one.
-    pub(super) fn new(todo: impl IntoIterator<Item = Frontier>, next: Option<Frontier>) -> Self {
-        let filled = |frontier: &Frontier| !frontier.is_empty();
-        Left {
-            todo: todo.into_iter().filter(filled).collect(),
-            next: next.into_iter().filter(filled).collect(),
-            ..Left::default()
-        }
+    /// The beginning of a round: leaves to go on with.
+    pub(super) fn new(todo: impl IntoIterator<Item = Frontier>) -> Self {
+        Left { todo: todo.into_iter().collect(), ..Left::default() }
     }
 
     /// Everything is left to do.
     pub(super) fn root(problem: &Problem) -> Self {
-        Left::new([Frontier::root(problem)], None)
+        Left::new([Frontier::root(problem)])
     }
 
     /// What leaves take in memory: those of this round, and those for the next one.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::MOST_PLAUSIBLE;
 use super::bounds::Store;
 use super::frontier::Frontier;
+use super::realise::Labelled;
 use super::score::Score;
 use super::task::{Found, Task};
 use super::transitions::Transitions;
@@ -33,8 +34,8 @@ pub(super) enum Paused {
     Slice,
     /// It waits for a step that is made together with others.
     Asked,
-    /// It has found a behaviour better than its incumbent, which is the incumbent now.
-    Found(Score),
+    /// It has found a behaviour better than its incumbent.
+    Found,
     /// The task is done, or all that is left of it is set aside.
     Done,
 }
@@ -111,10 +112,7 @@ pub(super) struct Lane<'p, S: Store> {
     action: usize,
     /// On the way to a place without a saved state: how many steps are left.
     way: Option<u64>,
-    /// Traces started; steps made again only to come back to a state, and those of them that the cache knew.
     traces: u64,
-    replayed: u64,
-    replayed_hits: u64,
 
     /// The task, and what has come of it so far. Its budget is spent after so many steps, and there were so many before.
     task: Task,
@@ -122,8 +120,6 @@ pub(super) struct Lane<'p, S: Store> {
     work_before: u64,
     /// How many queries may still be made.
     quota: u64,
-    /// Whether what it has found has been told.
-    is_told: bool,
     /// The leaves for the next round that were there when the lane was suspended; and whether it was interrupted.
     next: Option<Frontier>,
     is_interrupted: bool,
@@ -161,13 +157,10 @@ impl<'p, S: Store> Lane<'p, S> {
             action: 0,
             way: None,
             traces: 0,
-            replayed: 0,
-            replayed_hits: 0,
             task: Task::default(),
             budget_ends: 0,
             work_before: 0,
             quota: 0,
-            is_told: false,
             next: None,
             is_interrupted: false,
             is_quick: factory.is_quick(),
@@ -189,7 +182,7 @@ impl<'p, S: Store> Lane<'p, S> {
         self.work_before = self.walk.work();
         self.budget_ends = self.work_before.saturating_add(task.budget);
         self.quota = task.quota.unwrap_or(u64::MAX);
-        (self.way, self.is_told, self.next, self.is_interrupted) = (None, false, None, false);
+        (self.way, self.next, self.is_interrupted) = (None, None, false);
         // What the system answers is written down only if each trace is run.
         let recall_bytes = if self.wants_replies { 0 } else { task.given.recall_bytes };
         self.walk.begin(&mut task, recall_bytes);
@@ -200,12 +193,9 @@ impl<'p, S: Store> Lane<'p, S> {
     #[inline(never)]
     pub(super) fn advance(&mut self, steps: u64) -> Result<Paused, RunError> {
         let slice_ends = self.walk.work().saturating_add(steps);
-        if std::mem::take(&mut self.is_told) {
-            self.walk.resume();
-        }
         loop {
             // The step that is asked for is counted, but not made.
-            if self.walk.work() > self.budget_ends && self.next.is_none() && !self.has_found() {
+            if self.walk.work() > self.budget_ends && self.next.is_none() {
                 self.suspend()?;
             }
             match self.answer() {
@@ -214,7 +204,7 @@ impl<'p, S: Store> Lane<'p, S> {
                 Err(RunError::Stopped(reason)) => self.interrupt(Some(reason))?,
                 Err(error) => return Err(error),
             }
-            if self.walk.work() >= slice_ends && !self.has_found() {
+            if self.walk.work() >= slice_ends {
                 return Ok(Paused::Slice);
             }
         }
@@ -249,13 +239,13 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.task.given.goal.is_some_and(|goal| score <= goal) {
             return Paused::Done;
         }
-        self.is_told = true;
-        Paused::Found(score)
+        self.walk.resume();
+        Paused::Found
     }
 
-    /// Whether it has found a behaviour that it has not told yet.
-    fn has_found(&self) -> bool {
-        matches!(self.walk.ask(), Ask::Found(_))
+    /// The labels of the best behaviour that it has found.
+    pub(super) fn found(&self) -> impl Iterator<Item = &Labelled> {
+        self.task.found.iter().flat_map(|found| found.labels.iter().flatten())
     }
 
     /// Tells the walk, and keeps the present place for it if it wants that.
@@ -352,27 +342,14 @@ impl<'p, S: Store> Lane<'p, S> {
         self.task.stopped
     }
 
-    /// From now on only what is better than this is looked for.
-    pub(super) fn improve(&mut self, incumbent: Score) {
-        self.walk.improve(incumbent);
-    }
-
-    /// The walk, to look at.
-    pub(super) fn walk(&self) -> &Walk<S> {
-        &self.walk
-    }
-
     /// Adds the transitions counted so far to others, and counts anew.
     pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
         self.walk.move_transitions(all);
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let (instance, (behaviours, ended)) = (&self.instance, self.walk.ended());
-        let hits = instance.hits() - self.replayed_hits;
-        let transitions = instance.queries() - instance.replayed() + instance.hits() - self.replayed;
-        let (traces, queries) = (self.traces, transitions - hits);
-        let replayed = instance.replayed() + self.replayed - self.replayed_hits;
-        Counts { traces, queries, hits, replayed, ended, behaviours }
+        let (behaviours, ended) = self.walk.ended();
+        let (traces, hits, replayed) = (self.traces, self.instance.hits(), self.instance.replayed());
+        Counts { traces, queries: self.instance.queries() - replayed, hits, replayed, ended, behaviours }
     }
 }

@@ -34,14 +34,9 @@ impl<S: Store> Lane<'_, S> {
         if self.walk.wants_places() {
             self.walk.save_places(|places| places.save(&mut self.instance))?;
         }
-        self.step_on(action).map(Some)
-    }
-
-    #[inline(always)]
-    fn step_on(&mut self, action: usize) -> Result<Verdict, RunError> {
         let verdict = self.instance.step(action)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
-        Ok(verdict)
+        Ok(Some(verdict))
     }
 
     /// Asks the gate for a query, unless it takes none. From then on only the system itself can fail.
@@ -73,12 +68,10 @@ impl<S: Store> Lane<'_, S> {
                 self.action = action;
                 return Ok(false);
             }
-            let hits = self.instance.hits();
             self.way = Some(left - 1);
-            self.replayed += 1;
-            let verdict = self.step_on(action)?;
+            let verdict = self.instance.step_again(action)?;
+            self.problem.cell(self.instance.observation(), &mut self.cell);
             self.check_on_the_way(verdict, initial)?;
-            self.replayed_hits += self.instance.hits() - hits;
         }
         if !self.is_batched {
             self.way = None;
@@ -118,11 +111,10 @@ impl<S: Store> Lane<'_, S> {
     ) -> Result<(), RunError> {
         let left = self.way.filter(|&left| left > 0);
         self.way = left.map(|left| left - 1);
-        match left {
-            None => self.walk.save_places(|places| places.save(&mut self.instance))?,
-            Some(_) => self.replayed += 1,
+        if left.is_none() {
+            self.walk.save_places(|places| places.save(&mut self.instance))?;
         }
-        let verdict = self.instance.accept(state, observation, reply)?;
+        let verdict = self.instance.accept(state, observation, reply, left.is_some())?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         match left {
             None => self.tell(verdict),

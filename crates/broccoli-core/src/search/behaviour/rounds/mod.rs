@@ -287,7 +287,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                 *scout = larger.map(|larger| (larger, Left::root(self.problem)));
             } else {
                 now.cut = tuning.next_cut(now.cut);
-                *left = Left::new(next, None);
+                *left = Left::new(next);
             }
         }
     }

@@ -137,8 +137,7 @@ impl<S: Store> Walk<S> {
                 let slot = self.labels.find(cell).0;
                 self.set_label(cell, Given { label, implied_within, points: NOT_TOLD, steps, slot });
             }
-            let leaf = leaves.leaf(index as usize);
-            let Leaf { at, cost, cell, label, started, values, .. } = leaf;
+            let Leaf { at, cost, cell, label, started, values, .. } = leaves.leaf(index as usize);
             match cost {
                 Some(cost) if label.is_none() => self.cost = cost,
                 _ => self.tell_space(),
@@ -150,8 +149,8 @@ impl<S: Store> Walk<S> {
                 self.order.swap(place, place + found.unwrap_or(0));
             }
             self.set_values(values);
-            if leaf.is_waiting() {
-                break self.next_trace();
+            if started.is_empty() {
+                break self.first_trace();
             }
             let Some(most) = self.allowance_for_step() else {
                 self.note_end(End::Bound);

@@ -62,6 +62,8 @@ pub(super) struct Job {
     pub(super) gap: f64,
     /// Whether its transitions are counted, and recorded.
     pub(super) is_counted: bool,
+    /// Whether to go on as if nothing had been found, for all others that are as good.
+    pub(super) wants_equals: bool,
 }
 
 /// What is to be done next. Small: one is made for every step.
@@ -73,8 +75,7 @@ pub(super) enum Ask {
     Step { from: From, action: u16 },
     /// Save the places that are wanted, and `Walk::resume`.
     Leave,
-    /// A behaviour better than the incumbent is complete, and is the incumbent from now on. Look at
-    /// it, and `Walk::resume`.
+    /// A behaviour better than the incumbent is complete. Look at it, and `Walk::resume`.
     Found(Score),
     /// There is nothing left to do in this round but what was set aside.
     Done,

@@ -22,8 +22,8 @@ impl<S: Store> Walk<S> {
         self.run_on(Started::Complete).unwrap_or_else(|| self.go_back())
     }
 
-    /// Starts the next trace of a behaviour that was waiting for it; nothing if it has failed or is set aside.
-    pub(super) fn next_trace(&mut self) -> Option<Ask> {
+    /// Starts the first trace, if any behaviour can be what is wanted.
+    pub(super) fn first_trace(&mut self) -> Option<Ask> {
         self.value_so_far()?;
         let started = self.start_trace();
         self.run_on(started)
@@ -57,12 +57,10 @@ impl<S: Store> Walk<S> {
                 self.end(self.at.share);
                 self.tell_space();
                 let score = Score::new(self.objective, value, self.cost);
-                self.improve(score);
+                if !self.job.wants_equals {
+                    self.improve(score);
+                }
                 return Some(Ask::Found(score));
-            }
-            if self.job.round.only_first {
-                self.wait();
-                return None;
             }
             started = self.start_trace();
         }
