@@ -86,6 +86,19 @@ impl Frontier {
     /// many of the leaves, and all others come in order.
     pub(super) fn promising_first(self, tuning: &Tuning) -> Frontier {
         let order = in_bands(self.leaves.promises(tuning.label_price), tuning.in_bands);
+        self.in_order(order)
+    }
+
+    /// The leaves that wait, those first whose traces were the longest; and the others.
+    pub(super) fn waiting_first(self) -> (Frontier, Frontier) {
+        let leaf = |leaf: &u32| self.leaves.leaf(*leaf as usize);
+        let (mut waiting, others): (Vec<u32>, Vec<u32>) =
+            self.left().iter().partition(|number| leaf(number).is_waiting());
+        waiting.sort_by_cached_key(|number| Reverse(leaf(number).at.worst));
+        (self.clone().in_order(waiting), self.in_order(others))
+    }
+
+    fn in_order(self, order: Vec<u32>) -> Frontier {
         Frontier { left: 0..order.len(), order: Arc::new(order), ..self }
     }
 }

@@ -239,16 +239,18 @@ impl Left {
 
     /// Puts back what tasks have left, in their order.
     pub(super) fn fold(&mut self, tasks: Vec<Task>) {
-        let mut todo = VecDeque::new();
+        let (mut todo, mut waiting) = (VecDeque::new(), Vec::new());
         for mut task in tasks {
             self.leaves += task.leaves;
             self.steps += task.work;
             todo.append(&mut task.todo);
             // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
-            self.next.extend(Frontier::join(task.next));
+            let (own, next) = Frontier::join(task.next).map(Frontier::waiting_first).unzip();
+            waiting.extend(own);
+            self.next.extend(next.filter(|next| !next.is_empty()));
         }
-        todo.append(&mut self.todo);
-        self.todo = todo;
+        let waiting = Frontier::join(waiting).map(|all| all.waiting_first().0);
+        self.todo = waiting.into_iter().chain(todo).chain(self.todo.drain(..)).collect();
     }
 
     fn is_of(&self, problem: &Problem) -> bool {

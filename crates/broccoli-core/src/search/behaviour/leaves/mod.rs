@@ -24,11 +24,17 @@ pub(super) struct Leaf<'a> {
     /// The cell that its trace has reached, and the label that this is to be given, if it is to be.
     pub(super) cell: &'a [u16],
     pub(super) label: Option<u16>,
-    /// The initial states whose traces are complete, in the order of the walk, and the one whose trace is running. None
-    /// in the leaf from which everything starts.
+    /// The initial states whose traces are complete or running, in the order of the walk.
     pub(super) started: &'a [u32],
     /// The values of those that are complete, if the walk keeps them.
     pub(super) values: &'a [f64],
+}
+
+impl Leaf<'_> {
+    /// Whether its next trace is still to be started.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.started.len() == self.at.trace as usize
+    }
 }
 
 /// A leaf without its cell. There can be one for each label of each behaviour, so it is small.
@@ -128,6 +134,10 @@ impl Leaves {
         let leaf = Leaf { at, labels: 0, cost: Some(0), cell, label: None, started: &[], values: &[] };
         leaves.push(leaf, |_| (&[], 0, None, 0));
         leaves
+    }
+
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
     }
 
     pub(super) fn len(&self) -> usize {
@@ -297,11 +307,12 @@ impl Leaves {
     fn is_leaf(&self, record: &Record, depths: &[u32], problem: &Problem) -> bool {
         let Some(Group { trace, started, .. }) = self.groups.get(record.group as usize) else { return false };
         let labels = if record.last == NONE { Some(&0) } else { depths.get(record.last as usize) };
-        let is_root = started.is_empty() && *trace == 0 && record.steps == 0;
+        // All that are complete, and the one that runs unless it is still to be started.
+        let is_waiting = *trace as usize == started.len() && record.steps == 0;
         labels == Some(&record.labels)
             && (record.label == NO_LABEL || is_action(record.label, problem))
             && record.steps <= problem.objective().horizon()
-            && (is_root || *trace as usize + 1 == started.len())
+            && (is_waiting || *trace as usize + 1 == started.len())
             && (0.0..=1.0).contains(&record.share)
     }
 }

@@ -12,7 +12,19 @@ impl<S: Store> Walk<S> {
     /// Writes the present behaviour down as a leaf, with so many of its labels. Its trace has reached this cell, which
     /// is to be given this label if any. The place is to be saved.
     pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>, labels: usize) {
-        let (started, values) = (&self.order[..=self.at.trace as usize], &*self.values());
+        self.write_leaf(cell, label, labels, self.at.trace as usize + 1);
+    }
+
+    /// Sets the present behaviour aside until the chunk is folded, before its next trace is started. It has no place.
+    pub(super) fn wait(&mut self) {
+        self.at.steps = 0;
+        let nowhere = vec![0; self.leaves.dimensions()];
+        self.write_leaf(&nowhere, None, self.labels.len(), self.at.trace as usize);
+        self.leaves.places.push(&[]);
+    }
+
+    fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, labels: usize, started: usize) {
+        let (started, values) = (&self.order[..started], &*self.values());
         let label_of = |index: usize| {
             let Given { label, implied_within, steps, .. } = *self.labels.given(index);
             (self.labels.cell(index), label, implied_within, steps)

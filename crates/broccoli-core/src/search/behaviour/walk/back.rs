@@ -137,7 +137,8 @@ impl<S: Store> Walk<S> {
                 let slot = self.labels.find(cell).0;
                 self.set_label(cell, Given { label, implied_within, points: NOT_TOLD, steps, slot });
             }
-            let Leaf { at, cost, cell, label, started, values, .. } = leaves.leaf(index as usize);
+            let leaf = leaves.leaf(index as usize);
+            let Leaf { at, cost, cell, label, started, values, .. } = leaf;
             match cost {
                 Some(cost) if label.is_none() => self.cost = cost,
                 _ => self.tell_space(),
@@ -149,8 +150,8 @@ impl<S: Store> Walk<S> {
                 self.order.swap(place, place + found.unwrap_or(0));
             }
             self.set_values(values);
-            if started.is_empty() {
-                break self.first_trace();
+            if leaf.is_waiting() {
+                break self.next_trace();
             }
             let Some(most) = self.allowance_for_step() else {
                 self.note_end(End::Bound);

@@ -22,8 +22,8 @@ impl<S: Store> Walk<S> {
         self.run_on(Started::Complete).unwrap_or_else(|| self.go_back())
     }
 
-    /// Starts the first trace, if any behaviour can be what is wanted.
-    pub(super) fn first_trace(&mut self) -> Option<Ask> {
+    /// Starts the next trace of a behaviour that has waited for it; nothing if it has failed or is set aside.
+    pub(super) fn next_trace(&mut self) -> Option<Ask> {
         self.value_so_far()?;
         let started = self.start_trace();
         self.run_on(started)
@@ -61,6 +61,10 @@ impl<S: Store> Walk<S> {
                     self.improve(score);
                 }
                 return Some(Ask::Found(score));
+            }
+            if self.at.trace == 1 && self.waits() {
+                self.wait();
+                return None;
             }
             started = self.start_trace();
         }

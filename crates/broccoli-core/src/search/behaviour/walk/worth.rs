@@ -76,6 +76,12 @@ impl<S: Store> Walk<S> {
         if let Measure::Fewest = self.measure { 1 } else { self.at.steps }
     }
 
+    /// Whether behaviours wait when their first trace is complete, so that those go on first whose first traces are the
+    /// longest: then an incumbent that others cannot beat is found early.
+    pub(super) fn waits(&self) -> bool {
+        matches!(self.measure, Measure::Fewest)
+    }
+
     /// The last step gave this reward.
     #[inline]
     pub(super) fn take_reward(&mut self, reward: f64) {
