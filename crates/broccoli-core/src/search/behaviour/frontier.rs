@@ -89,13 +89,16 @@ impl Frontier {
         self.in_order(order)
     }
 
-    /// The leaves that wait, those first whose traces were the longest; and the others.
-    pub(super) fn waiting_first(self) -> (Frontier, Frontier) {
-        let leaf = |leaf: &u32| self.leaves.leaf(*leaf as usize);
-        let (mut waiting, others): (Vec<u32>, Vec<u32>) =
-            self.left().iter().partition(|number| leaf(number).is_waiting());
-        waiting.sort_by_cached_key(|number| Reverse(leaf(number).at.worst));
-        (self.clone().in_order(waiting), self.in_order(others))
+    /// Whether the next traces of the leaves are still to be started: of all, or of none.
+    pub(super) fn are_waiting(&self) -> bool {
+        self.left().first().is_some_and(|&leaf| self.leaves.leaf(leaf as usize).is_waiting())
+    }
+
+    /// Those first whose traces were the longest.
+    pub(super) fn longest_first(self) -> Frontier {
+        let mut order = self.left().to_vec();
+        order.sort_by_cached_key(|&leaf| Reverse(self.leaves.leaf(leaf as usize).at.worst));
+        self.in_order(order)
     }
 
     fn in_order(self, order: Vec<u32>) -> Frontier {

@@ -239,17 +239,16 @@ impl Left {
 
     /// Puts back what tasks have left, in their order.
     pub(super) fn fold(&mut self, tasks: Vec<Task>) {
-        let (mut todo, mut waiting) = (VecDeque::new(), Vec::new());
-        for mut task in tasks {
+        let mut todo = Vec::new();
+        for task in tasks {
             self.leaves += task.leaves;
             self.steps += task.work;
-            todo.append(&mut task.todo);
+            todo.extend(task.todo);
             // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
-            let (own, next) = Frontier::join(task.next).map(Frontier::waiting_first).unzip();
-            waiting.extend(own);
-            self.next.extend(next.filter(|next| !next.is_empty()));
+            self.next.extend(Frontier::join(task.next));
         }
-        let waiting = Frontier::join(waiting).map(|all| all.waiting_first().0);
+        let (waiting, todo): (Vec<_>, Vec<_>) = todo.into_iter().partition(Frontier::are_waiting);
+        let waiting = Frontier::join(waiting).map(Frontier::longest_first);
         self.todo = waiting.into_iter().chain(todo).chain(self.todo.drain(..)).collect();
     }
 

@@ -7,7 +7,7 @@ pub(super) mod bits;
 
 use serde::{Deserialize, Serialize};
 
-use super::labels::append;
+use super::labels::{Given, NOT_TOLD, append};
 use super::places::Places;
 use super::version_space::Cost;
 use super::walk::Position;
@@ -78,10 +78,6 @@ struct Label {
     steps: u64,
 }
 
-/// A label of a leaf: the cell, the label, [within how many predicates](super::labels::Given) it follows from
-/// those before, the steps at which it was given.
-pub(super) type LeafLabel<'p> = (&'p [u16], u16, Option<Cost>, u64);
-
 const NONE: u32 = u32::MAX;
 const NOT_KNOWN: u16 = u16::MAX;
 const NO_LABEL: u16 = u16::MAX;
@@ -128,11 +124,11 @@ impl Leaves {
             Objective::Survive { horizon, .. } if objective.is_plain() => horizon,
             _ => 0,
         };
-        let mut leaves = Leaves::new(dimensions);
+        let (mut leaves, none) = (Leaves::new(dimensions), Leaves::default());
         let at = Position { trace: 0, steps: 0, worst, total: 0.0, share: 1.0 };
         let cell = &vec![0; dimensions];
         let leaf = Leaf { at, labels: 0, cost: Some(0), cell, label: None, started: &[], values: &[] };
-        leaves.push(leaf, |_| (&[], 0, None, 0));
+        leaves.push(leaf, |index| none.label(index as u32));
         leaves
     }
 
@@ -176,11 +172,11 @@ impl Leaves {
     }
 
     /// Writes a leaf down. `label` gives each of its labels.
-    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> LeafLabel<'p>) {
+    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> (&'p [u16], Given)) {
         let count = leaf.labels as usize;
         self.path.truncate(self.shared);
         for index in self.shared..count {
-            let (cell, label, implied_within, steps) = label(index);
+            let (cell, Given { label, implied_within, steps, .. }) = label(index);
             let parent = self.path.last().copied().unwrap_or(NONE);
             self.path.push(self.labels.len() as u32);
             let implied_within = number_or_not_known(implied_within);
@@ -260,11 +256,11 @@ impl Leaves {
         count
     }
 
-    /// A label by its index.
-    pub(super) fn label(&self, index: u32) -> LeafLabel<'_> {
+    /// A label by its index, with its cell. It has no slot yet.
+    pub(super) fn label(&self, index: u32) -> (&[u16], Given) {
         let Label { label, implied_within, steps, .. } = self.labels[index as usize];
         let cell = &self.label_cells[index as usize * self.dimensions..][..self.dimensions];
-        (cell, label, known(implied_within), steps)
+        (cell, Given { label, implied_within: known(implied_within), points: NOT_TOLD, steps, slot: 0 })
     }
 
     /// How likely it seems of each leaf that its trace goes on for long: it has gone on for long, and through few

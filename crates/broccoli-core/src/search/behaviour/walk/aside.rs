@@ -4,7 +4,6 @@ use super::{Ask, From, Walk};
 use crate::problem::{Instance, RunError};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::frontier::Frontier;
-use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::Leaf;
 use crate::search::behaviour::places::Places;
 
@@ -12,26 +11,21 @@ impl<S: Store> Walk<S> {
     /// Writes the present behaviour down as a leaf, with so many of its labels. Its trace has reached this cell, which
     /// is to be given this label if any. The place is to be saved.
     pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>, labels: usize) {
-        self.write_leaf(cell, label, labels, self.at.trace as usize + 1);
+        let labels = labels as u32;
+        let started = &self.order[..=self.at.trace as usize];
+        let cost = (labels as usize == self.labels.len()).then_some(self.cost);
+        let leaf = Leaf { at: self.at, labels, cost, cell, label, started, values: &self.values() };
+        self.leaves.push(leaf, |index| (self.labels.cell(index), *self.labels.given(index)));
     }
 
     /// Sets the present behaviour aside until the chunk is folded, before its next trace is started. It has no place.
     pub(super) fn wait(&mut self) {
         self.at.steps = 0;
-        let nowhere = vec![0; self.leaves.dimensions()];
-        self.write_leaf(&nowhere, None, self.labels.len(), self.at.trace as usize);
-        self.leaves.places.push(&[]);
-    }
-
-    fn write_leaf(&mut self, cell: &[u16], label: Option<u16>, labels: usize, started: usize) {
-        let (started, values) = (&self.order[..started], &*self.values());
-        let label_of = |index: usize| {
-            let Given { label, implied_within, steps, .. } = *self.labels.given(index);
-            (self.labels.cell(index), label, implied_within, steps)
-        };
-        let cost = (labels == self.labels.len()).then_some(self.cost);
-        let leaf = Leaf { at: self.at, labels: labels as u32, cost, cell, label, started, values };
-        self.leaves.push(leaf, label_of);
+        let (labels, cost, cell) =
+            (self.labels.len() as u32, Some(self.cost), &*vec![0; self.leaves.dimensions()]);
+        let started = &self.order[..self.at.trace as usize];
+        let leaf = Leaf { at: self.at, labels, cost, cell, label: None, started, values: &self.values() };
+        self.waiting.push(leaf, |index| (self.labels.cell(index), *self.labels.given(index)));
     }
 
     /// The leaves so far; it has none from now on.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Ask, Frame, From, Position, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
-use crate::search::behaviour::labels::{Given, NOT_TOLD};
+use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::Leaf;
 use crate::search::behaviour::version_space::{Cost, Fit};
 use crate::search::evidence::End;
@@ -106,6 +106,7 @@ impl<S: Store> Walk<S> {
             self.cost = self.space.cost();
         }
         self.leaves.share_at_most(count);
+        self.waiting.share_at_most(count);
     }
 
     /// The next leaf of the last round, by its number. Those of another frontier have no labels in common.
@@ -133,9 +134,8 @@ impl<S: Store> Walk<S> {
             let shared = leaves.path(index as usize, &mut path);
             self.unlabel(shared.min(self.labels.len()));
             for &label in &path[self.labels.len()..] {
-                let (cell, label, implied_within, steps) = leaves.label(label);
-                let slot = self.labels.find(cell).0;
-                self.set_label(cell, Given { label, implied_within, points: NOT_TOLD, steps, slot });
+                let (cell, given) = leaves.label(label);
+                self.set_label(cell, Given { slot: self.labels.find(cell).0, ..given });
             }
             let leaf = leaves.leaf(index as usize);
             let Leaf { at, cost, cell, label, started, values, .. } = leaf;

@@ -161,8 +161,10 @@ pub(super) struct Walk<S: Store> {
     /// The leaves of the last round, and the labels of the present one.
     todo: VecDeque<Frontier>,
     path: Vec<u32>,
-    /// What is set aside. Of the last leaves the places may still have to be saved.
+    /// What is set aside for the next round, and what waits for its next trace. Of the last leaves the places may still
+    /// have to be saved.
     leaves: Leaves,
+    waiting: Leaves,
     recall: Recall,
     recorder: Option<Box<Recorder>>,
     counts: Behaviours,
@@ -192,6 +194,7 @@ impl<S: Store> Walk<S> {
             is_suspended: false,
             labels: Labels::new(&thresholds, is_one_of_many),
             leaves: Leaves::new(thresholds.len()),
+            waiting: Leaves::new(thresholds.len()),
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             told: 0,
             cost: 0,
@@ -227,7 +230,8 @@ impl<S: Store> Walk<S> {
         self.frames.clear();
         self.marks = 0;
         self.wants_mark = false;
-        self.take_leaves();
+        self.leaves.take();
+        self.waiting.take();
         self.failures.copy_from_slice(&task.failures);
         self.recall.begin(Arc::clone(&task.given.trie), task.added.take(), recall_bytes);
         self.allowance = Allowance::all(self.job.nodes);
@@ -246,7 +250,7 @@ impl<S: Store> Walk<S> {
             recorder.finish();
         }
         task.todo = std::mem::take(&mut self.todo);
-        task.todo.retain(|frontier| !frontier.is_empty());
+        task.todo.push_back(self.waiting.take().into());
         task.failures.copy_from_slice(&self.failures);
         task.added = Some(self.recall.end());
         task.leaves += self.begun;

@@ -79,7 +79,7 @@ impl<S: Store> Walk<S> {
     /// Whether behaviours wait when their first trace is complete, so that those go on first whose first traces are the
     /// longest: then an incumbent that others cannot beat is found early.
     pub(super) fn waits(&self) -> bool {
-        matches!(self.measure, Measure::Fewest)
+        matches!(self.measure, Measure::Fewest) && !self.job.wants_equals
     }
 
     /// The last step gave this reward.
