@@ -1,16 +1,14 @@
 //! Which cells are labelled, in the order in which they were: one look-up per step of the walk.
 //!
-//! A table with one entry per cell while that is small, else a hash table. Labels are taken back in the
-//! reverse order in which they were given, so that a slot of the hash table can simply be cleared: nothing
-//! that is still there was ever moved past it.
+//! A table with one entry per cell while that is small, else a hash table. Labels are taken back in the reverse order
+//! in which they were given, so that a slot can be cleared: nothing that is still there was ever moved past it.
 
 use super::version_space::Cost;
 
 /// A cell's place in the table.
 pub(super) type Slot = u32;
 
-/// The most cells for which the table has one entry each (16 MiB); and if it is one of many tables that are
-/// to stay small together (4 KiB).
+/// The most cells for which the table has one entry each (16 MiB); and if it is one of many tables (4 KiB).
 const MOST_DENSE: usize = 1 << 22;
 const MOST_DENSE_OF_MANY: usize = 1 << 10;
 const EMPTY: u32 = 0;
@@ -22,8 +20,8 @@ pub(super) const NOT_TOLD: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given {
     pub(super) label: u16,
-    /// All trees of up to so many predicates that agree with the labels before agree with this one, too; so
-    /// it is no point of a version space of such trees.
+    /// All trees of up to so many predicates that agree with the labels before agree with this one, too; so it is no
+    /// point of a version space of such trees.
     pub(super) implied_within: Option<Cost>,
     /// The points of the version space before it, or `NOT_TOLD` if that has not been told of it.
     pub(super) points: u32,
@@ -48,33 +46,25 @@ impl Labels {
     /// No cell labelled; `thresholds` has the number of thresholds per dimension. One of many is kept small.
     pub(super) fn new(thresholds: &[u16], is_one_of_many: bool) -> Self {
         let most = if is_one_of_many { MOST_DENSE_OF_MANY } else { MOST_DENSE };
-        let mut cells = Some(1usize);
         let mut strides = Vec::new();
-        for &count in thresholds {
-            strides.push(cells.unwrap_or(0));
-            cells = cells.and_then(|cells| cells.checked_mul(usize::from(count) + 1));
-        }
-        let (strides, size) = match cells {
-            Some(cells) if cells <= most => (strides, cells),
-            _ => (Vec::new(), 256),
-        };
-        Labels {
-            dimensions: thresholds.len(),
-            strides,
-            table: vec![EMPTY; size],
-            given: Vec::new(),
-            cells: Vec::new(),
-        }
+        let cells = thresholds.iter().try_fold(1usize, |cells, &count| {
+            strides.push(cells);
+            cells.checked_mul(usize::from(count) + 1)
+        });
+        let size = cells.filter(|&cells| cells <= most).unwrap_or_else(|| {
+            strides.clear();
+            256
+        });
+        let table = vec![EMPTY; size];
+        Labels { dimensions: thresholds.len(), strides, table, given: Vec::new(), cells: Vec::new() }
     }
 
     /// How many cells are labelled.
-    #[inline]
     pub(super) fn len(&self) -> usize {
         self.given.len()
     }
 
     /// A label by its index.
-    #[inline]
     pub(super) fn given(&self, index: usize) -> &Given {
         &self.given[index]
     }
@@ -86,7 +76,6 @@ impl Labels {
     }
 
     /// Its cell.
-    #[inline]
     pub(super) fn cell(&self, index: usize) -> &[u16] {
         &self.cells[index * self.dimensions..][..self.dimensions]
     }
@@ -97,21 +86,19 @@ impl Labels {
         if self.strides.is_empty() {
             return self.find_hashed(cell);
         }
-        let strided = |(stride, &rank): (&usize, &u16)| stride * usize::from(rank);
+        let at = |stride: &usize, rank: &u16| stride * usize::from(*rank);
         // Few are added up faster without a loop.
         let slot: usize = match (&*self.strides, cell) {
-            ([a, b], [i, j]) => strided((a, i)) + strided((b, j)),
-            ([a, b, c, d], [i, j, k, l]) => {
-                strided((a, i)) + strided((b, j)) + strided((c, k)) + strided((d, l))
-            }
-            (strides, cell) => strides.iter().zip(cell).map(strided).sum(),
+            ([a, b], [i, j]) => at(a, i) + at(b, j),
+            ([a, b, c, d], [i, j, k, l]) => at(a, i) + at(b, j) + at(c, k) + at(d, l),
+            (strides, cell) => strides.iter().zip(cell).map(|(stride, rank)| at(stride, rank)).sum(),
         };
         (slot as Slot, self.table[slot].checked_sub(1))
     }
 
     fn find_hashed(&self, cell: &[u16]) -> (Slot, Option<u32>) {
         let mask = self.table.len() - 1;
-        let mut slot = hash(cell) as usize & mask;
+        let mut slot = hash(cell) & mask;
         loop {
             let Some(index) = self.table[slot].checked_sub(1) else { return (slot as Slot, None) };
             if self.cell(index as usize) == cell {
@@ -163,19 +150,17 @@ pub(super) fn append(cells: &mut Vec<u16>, cell: &[u16]) {
     }
 }
 
-fn hash(cell: &[u16]) -> u64 {
-    let mix =
-        |hash: u64, &rank: &u16| (hash.rotate_left(5) ^ u64::from(rank)).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let hash = cell.iter().fold(0, mix);
-    hash ^ (hash >> 32)
+fn hash(cell: &[u16]) -> usize {
+    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
+    let mix = |hash: u64, &rank: &u16| (hash.rotate_left(5) ^ u64::from(rank)).wrapping_mul(FACTOR);
+    (cell.iter().fold(0, mix) >> 32) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Labels given and taken back like a stack, in a table small enough to be dense and in one that
-    /// must be hashed and has to grow, against a list.
+    /// Labels given and taken back like a stack, in a table that is dense and one that is hashed and has to grow.
     #[test]
     fn dense_and_hashed_tables_say_what_a_list_says() {
         for thresholds in [[40, 40, 40], [5_000, 5_000, 5_000]] {
@@ -184,8 +169,7 @@ mod tests {
             let mut points: Vec<[u16; 3]> = Vec::new();
             let mut random = 7u64;
             let mut draw = |below: u64| {
-                random =
-                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (random >> 33) % below
             };
             for turn in 0..40_000 {
@@ -197,11 +181,8 @@ mod tests {
                     assert_eq!((labels.cell(known), labels.given(known).points), (&cell[..], known as u32));
                     continue;
                 }
-                let points_before = points.len() as u32;
-                labels.push(
-                    &cell,
-                    Given { label: 0, implied_within: None, points: points_before, steps: 0, slot },
-                );
+                let before = points.len() as u32;
+                labels.push(&cell, Given { label: 0, implied_within: None, points: before, steps: 0, slot });
                 points.push(cell);
                 if draw(10) == 0 {
                     points.truncate(points.len() - draw(points.len().min(12) as u64 + 1) as usize);

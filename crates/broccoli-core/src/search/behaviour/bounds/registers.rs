@@ -1,9 +1,11 @@
 //! Bounds of two labels in the machine's wide registers.
 
+use std::array;
+
 use wide::i16x8;
 
-use super::{Point, Store, pairs_with};
-use crate::search::behaviour::version_space::{Cost, Way};
+use super::{Point, Store};
+use crate::search::behaviour::version_space::{Cost, IMPOSSIBLE, Place};
 
 /// Of up to four dimensions, the greatest ranks, then the complements of the least; [`NOTHING`] if there is no point.
 /// So one more point is a maximum in each place. Dimensions that there are not have all ranks.
@@ -17,39 +19,17 @@ fn signed(rank: u16) -> i16 {
     (rank ^ 1 << 15).cast_signed()
 }
 
-/// Corners where a mask has ones, else nothing.
-#[inline(always)]
-fn only(mask: i16x8, corners: Corners) -> Corners {
-    mask.bitselect(corners, NOTHING)
-}
-
-#[inline(always)]
-fn mask(is: bool) -> i16x8 {
-    i16x8::splat(-i16::from(is))
-}
-
-/// The complements of the least ranks, then the greatest.
-#[inline(always)]
-fn swapped(corners: Corners) -> i16x8 {
-    let [a, b, c, d, e, f, g, h] = corners.to_array();
-    i16x8::new([e, f, g, h, a, b, c, d])
-}
-
 /// Whether some greatest rank of one is less than the least of the other in the same dimension.
 #[inline(always)]
 fn are_disjoint(a: Corners, b: Corners) -> bool {
-    (!swapped(b)).simd_gt(a).any()
+    let [a0, a1, a2, a3, b0, b1, b2, b3] = b.to_array();
+    let swapped = i16x8::new([b0, b1, b2, b3, a0, a1, a2, a3]);
+    (!swapped).simd_gt(a).any()
 }
 
 #[inline(always)]
 fn are_within(a: Corners, b: Corners) -> bool {
     a.simd_gt(b).none()
-}
-
-/// By direction, a bit for each in which one reaches farther than the other.
-#[inline(always)]
-fn farther(a: Corners, b: Corners) -> u8 {
-    a.simd_gt(b).to_bitmask() as u8
 }
 
 /// Bounds for up to four dimensions and two labels, held in the handle itself.
@@ -65,6 +45,8 @@ impl Registers {
 impl Store for Registers {
     type Bounds = [Corners; 2];
     type Corners = Corners;
+    const EMPTY: Self::Bounds = [NOTHING; 2];
+    const HAS_DIRECTIONS: bool = true;
 
     fn new(dimensions: usize, labels: usize) -> Self {
         debug_assert!(Registers::can_hold(dimensions, labels));
@@ -84,136 +66,54 @@ impl Store for Registers {
                 let [a, b, c, d] = [a, b, c, d].map(signed);
                 [a, b, c, d, !a, !b, !c, !d]
             }
-            _ => {
-                let rank = |place: usize| cell.get(place).map(|&rank| signed(rank));
-                std::array::from_fn(|place| match place {
-                    0..4 => rank(place).unwrap_or(ALL),
-                    _ => rank(place - 4).map_or(ALL, |rank| !rank),
-                })
-            }
+            _ => array::from_fn(|place| {
+                let rank = cell.get(place % 4).map(|&rank| signed(rank));
+                rank.map_or(ALL, |rank| if place < 4 { rank } else { !rank })
+            }),
         })
     }
 
     #[inline(always)]
-    fn is_at_end<'w>(mut way: Option<&'w Way<'w>>) -> impl Fn(&Point<'_, Self>) -> bool + use<'w> {
+    fn is_in<'p>(mut place: &'p Place<'p>) -> impl Fn(&Point<'_, Self>) -> bool + use<'p> {
         let mut most = [i16::MAX; 8];
-        while let Some(&Way { dimension, k, side, before }) = way {
-            let (place, corner) = match side {
+        while let &Place { before: Some(before), dimension, k, side, .. } = place {
+            let (direction, corner) = match side {
                 0 => (dimension, signed(k)),
                 _ => (4 + dimension, !signed(k + 1)),
             };
-            let most = &mut most[usize::from(place) % 8];
+            let most = &mut most[usize::from(direction) % 8];
             *most = corner.min(*most);
-            way = before;
+            place = before;
         }
         let most = i16x8::new(most);
         move |point| are_within(point.corners, most)
     }
 
     #[inline(always)]
-    fn empty(&self) -> Self::Bounds {
-        [NOTHING; 2]
+    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) -> bool {
+        let own = &mut bounds[usize::from(point.label) % 2];
+        let is_inside = are_within(point.corners, *own);
+        *own = own.max(point.corners);
+        !is_inside
     }
 
     #[inline(always)]
-    fn are_empty(&self, bounds: &Self::Bounds) -> bool {
-        bounds[0] == NOTHING && bounds[1] == NOTHING
-    }
-
-    #[inline(always)]
-    fn copy(&mut self, bounds: &Self::Bounds) -> Self::Bounds {
-        *bounds
-    }
-
-    #[inline(always)]
-    fn widen(&mut self, bounds: &mut Self::Bounds, point: &Point<'_, Self>) {
-        // Both stay in registers: one that is chosen by the label would have to be in memory.
-        let is_second = mask(point.label == 1);
-        bounds[0] = bounds[0].max(only(!is_second, point.corners));
-        bounds[1] = bounds[1].max(only(is_second, point.corners));
-    }
-
-    #[inline(always)]
-    fn with(
-        &mut self,
-        bounds: &Self::Bounds,
-        _: Cost,
-        point: &Point<'_, Self>,
-    ) -> (Self::Bounds, bool, Cost) {
+    fn cost(&self, bounds: &Self::Bounds, more: Option<&Point<'_, Self>>) -> Cost {
+        let label = more.map_or(0, |point| point.label);
+        let [own, other] = [self.reach_of(bounds, label, more), self.reach_of(bounds, 1 - label, None)];
         // Without a branch: it cannot be predicted.
-        let is_inside = self.is_inside(bounds, point);
-        let mut with = *bounds;
-        self.widen(&mut with, point);
-        let are_both = (with[0] != NOTHING) & (with[1] != NOTHING);
-        let are_across = !are_disjoint(with[0], with[1]);
-        (with, !is_inside, Cost::from(are_both) + Cost::from(are_both & are_across))
+        let are_both = (more.is_some() | (own != NOTHING)) & (other != NOTHING);
+        if are_both & !are_disjoint(own, other) { IMPOSSIBLE } else { Cost::from(are_both) }
     }
 
     #[inline(always)]
-    fn widen_around(
-        &mut self,
-        bounds: &mut [[Self::Bounds; 2]],
-        other: &Point<'_, Self>,
-        point: &Point<'_, Self>,
-    ) {
-        // A greater rank has a lesser complement. Without a branch: nothing widens nothing.
-        let is_beyond = point.corners.simd_gt(other.corners).to_array();
-        for (dimension, bounds) in bounds.iter_mut().enumerate().take(4) {
-            for (side, bounds) in bounds.iter_mut().enumerate() {
-                let is_here = i16x8::splat(!is_beyond[4 * side + dimension]);
-                let own = &mut bounds[usize::from(point.label)];
-                *own = own.max(only(is_here, point.corners));
-            }
-        }
+    fn reach_of(&self, bounds: &Self::Bounds, label: u16, more: Option<&Point<'_, Self>>) -> Corners {
+        let own = bounds[usize::from(label) % 2];
+        more.map_or(own, |point| own.max(point.corners))
     }
 
     #[inline(always)]
-    fn is_inside(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> bool {
-        are_within(point.corners, bounds[usize::from(point.label)])
+    fn farther(one: Corners, other: Corners) -> u8 {
+        one.simd_gt(other).to_bitmask() as u8
     }
-
-    #[inline(always)]
-    fn cost_with(&self, bounds: &Self::Bounds, point: &Point<'_, Self>) -> Option<Cost> {
-        let other = bounds[usize::from(point.label == 0)];
-        let own = bounds[usize::from(point.label)].max(point.corners);
-        if other == NOTHING { Some(0) } else { are_disjoint(own, other).then_some(1) }
-    }
-
-    #[inline(always)]
-    fn cost_without_split(&self, &[a, b]: &Self::Bounds) -> Option<Cost> {
-        let are_both = (a != NOTHING) & (b != NOTHING);
-        if !are_both { Some(0) } else { are_disjoint(a, b).then_some(1) }
-    }
-
-    #[inline(always)]
-    fn only_other(&self, bounds: &Self::Bounds, label: u16) -> Option<usize> {
-        let other = usize::from(label == 0);
-        (bounds[other] != NOTHING).then_some(other)
-    }
-
-    const HAS_DIRECTIONS: bool = true;
-
-    #[inline(always)]
-    fn directions_beyond(
-        &self,
-        bounds: &Self::Bounds,
-        label: usize,
-        more: Option<&Point<'_, Self>>,
-        point: &Point<'_, Self>,
-    ) -> u64 {
-        let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
-        pairs_with(farther(point.corners, own))
-    }
-
-    #[inline(always)]
-    fn directions_across(&self, bounds: &Self::Bounds, label: usize, more: Option<&Point<'_, Self>>) -> u64 {
-        let own = more.map_or(bounds[label], |more| bounds[label].max(more.corners));
-        !pairs_with(!farther(bounds[1 - label], own))
-    }
-
-    fn reach(&self) -> usize {
-        0
-    }
-
-    fn cut_back(&mut self, _: usize) {}
 }

@@ -15,12 +15,10 @@ impl<S: Store> Points<S> {
         Points { dimensions, cells: Vec::new(), labels: Vec::new() }
     }
 
-    #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    #[inline(always)]
     pub(super) fn push(&mut self, point: &Point<'_, S>) {
         append(&mut self.cells, point.cell);
         self.labels.push((point.label, point.corners));
@@ -39,12 +37,6 @@ impl<S: Store> Points<S> {
         // Many have no use for the cell, and then nothing is done for it.
         let cell = self.cells.get(index * self.dimensions..(index + 1) * self.dimensions).unwrap_or_default();
         Point { cell, label, corners }
-    }
-
-    /// All points.
-    #[inline(always)]
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Point<'_, S>> {
-        (0..self.len()).map(|index| self.point(index))
     }
 
     /// The rank of a point in one dimension.

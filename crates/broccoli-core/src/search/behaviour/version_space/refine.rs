@@ -1,192 +1,170 @@
 //! One more point: what it does to the regions, and whether they can take it.
+//!
+//! What is not `DEEP` is compiled apart: a region that cannot be split, or one whose sides cannot.
 
-use super::{Budget, Change, Cost, Entry, Fit, Region, VersionSpace, Way};
+use super::{Cost, Entry, Fit, Group, IMPOSSIBLE, Place, Region, VersionSpace};
 use crate::search::behaviour::bounds::{Point, Store};
 
 impl<S: Store> VersionSpace<S> {
-    /// Whether a region stays within its budget with one more point.
+    /// Whether a region stays within its budget with one more point. It is within it without.
     #[inline(always)]
-    pub(super) fn fits(
+    pub(super) fn fits<const DEEP: bool>(
         &self,
         region: &Region<S::Bounds>,
-        budget: Budget,
         point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
+        place: &Place<'_>,
     ) -> Fit {
-        if region.count > 0 {
-            return match budget.depth {
-                2 => Fit::within(self.flat_fit(region, budget.nodes, point)),
-                _ => self.entries_fit(region, budget, point, way),
+        let two = || if self.two_fit(region, point, place) { Fit::Within(2) } else { Fit::No };
+        if DEEP && region.cost > 1 {
+            return match (region.count, place.depth) {
+                (0, _) => two(),
+                (_, 2) => self.entries_fit::<false>(region, point, place),
+                _ => self.deep_entries_fit(region, point, place),
             };
         }
-        if region.is_two() {
-            return Fit::within(self.two_fit(region, budget, point, way).then_some(2));
+        let cost = self.store.cost(&region.bounds, Some(point));
+        match place.nodes {
+            nodes if cost <= nodes => Fit::Within(cost),
+            2 if DEEP && S::HAS_DIRECTIONS => two(),
+            2.. if DEEP => Fit::Unknown,
+            _ => Fit::No,
         }
-        let (is_enough, cost) = match self.store.cost_with(&region.bounds, point) {
-            Some(cost) => (Some(budget.covers(cost)), cost),
-            None if budget.depth < 2 || budget.nodes < 2 => (Some(false), 2),
-            None if budget.nodes == 2 => (self.two_suffice(&region.bounds, point, way), 2),
-            None => (None, 2),
-        };
-        is_enough.map_or(Fit::Unknown, |is_enough| Fit::within(is_enough.then_some(cost)))
     }
 
-    /// [`VersionSpace::fits`] for a region of depth 3 or more that is split.
-    #[inline(never)]
-    fn entries_fit(
+    /// The same for a region with entries.
+    #[inline(always)]
+    fn entries_fit<const DEEP: bool>(
         &self,
         region: &Region<S::Bounds>,
-        budget: Budget,
         point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
+        place: &Place<'_>,
     ) -> Fit {
-        let mut is_unknown = false;
-        let mut is_whole_known = false;
-        for entry in self.entries[budget.depth as usize - 3].items(region.entries()) {
-            if entry.cost() > budget.nodes {
+        let (mut fit, mut is_whole_known) = (Fit::No, false);
+        for entry in &self.entries[place.depth as usize - 2].items[region.entries()] {
+            if DEEP && entry.cost() > place.nodes {
                 continue; // more points never make it cheaper
             }
-            let (mut side, mut is_cut) = entry.group.side(point.cell);
+            let (mut side, is_cut) = entry.group.side(point.cell);
             loop {
-                let is_whole = self.is_whole(entry, side);
-                let others = 1 + entry.sides[1 - side].cost;
-                if !(is_whole && is_whole_known)
-                    && let Some(budget) = budget.side(others)
-                {
+                let spent = 1 + entry.sides[1 - side].cost;
+                let is_whole = DEEP && entry.is_whole(side, S::EMPTY);
+                if (DEEP || spent <= place.nodes) && !(is_whole && is_whole_known) {
                     is_whole_known |= is_whole;
-                    let way = Way::new(entry.group, side, way);
-                    match self.fits(&entry.sides[side], budget, point, Some(&way)) {
-                        Fit::Within(cost) => return Fit::Within(others + cost),
+                    let place = place.side(entry.group, side, spent);
+                    match self.fits::<DEEP>(&entry.sides[side], point, &place) {
+                        Fit::Within(cost) => return Fit::Within(spent + cost),
+                        Fit::Unknown => fit = Fit::Unknown,
                         Fit::No => {}
-                        Fit::Unknown => is_unknown = true,
                     }
                 }
-                if !is_cut {
+                if side == 0 || !is_cut {
                     break;
                 }
-                (side, is_cut) = (1 - side, false);
+                side = 0;
             }
         }
-        if is_unknown { Fit::Unknown } else { Fit::No }
+        fit
     }
 
-    /// Adds one more point to a region.
+    /// The one that calls itself.
+    #[inline(never)]
+    fn deep_entries_fit(&self, region: &Region<S::Bounds>, point: &Point<'_, S>, place: &Place<'_>) -> Fit {
+        self.entries_fit::<true>(region, point, place)
+    }
+
+    /// Adds one more point to a region; says whether it is another one. If it goes beyond its budget its
+    /// cost does, and the rest of it is of no interest.
     #[inline(always)]
-    pub(super) fn add(
+    pub(super) fn add<const DEEP: bool>(
         &mut self,
         region: &mut Region<S::Bounds>,
-        budget: Budget,
         point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
-    ) -> Change {
-        if region.count > 0 {
-            return match budget.depth {
-                2 => self.refine_flat(region, budget.nodes, point),
-                _ => self.refine(region, budget, point, way),
+        place: &Place<'_>,
+    ) -> bool {
+        if DEEP && region.cost > 1 {
+            return match (region.count, place.depth) {
+                (0, _) => self.add_to_two(region, point, place),
+                (_, 2) => self.refine::<false>(region, point, place),
+                _ => self.refine::<true>(region, point, place),
             };
         }
-        if region.is_two() {
-            return self.add_to_two(region, budget, point, way);
+        region.cost = self.store.cost(&region.bounds, Some(point));
+        let is_other = self.store.widen(&mut region.bounds, point);
+        if DEEP && region.cost == IMPOSSIBLE {
+            self.split(region, place);
         }
-        if self.store.is_inside(&region.bounds, point) {
-            return if region.cost <= budget.nodes { Change::Nothing } else { Change::Impossible };
-        }
-        region.bounds = self.store.copy(&region.bounds);
-        self.store.widen(&mut region.bounds, point);
-        match self.store.cost_without_split(&region.bounds) {
-            Some(cost) if budget.covers(cost) => {
-                region.cost = cost;
-                Change::Another
-            }
-            Some(_) => Change::Impossible,
-            None => self.split(region, budget, way),
-        }
+        is_other
     }
 
-    /// Brings the entries of a region up to date with one more point. The new list is written on top of the
-    /// stack, and left there if it is another one.
+    /// Brings the entries of a region up to date with one more point; says whether it is another one. The new list is
+    /// written on top of the stack, and left there if it is. All that cannot be predicted is done without a branch.
     #[inline(never)]
-    fn refine(
+    fn refine<const DEEP: bool>(
         &mut self,
         region: &mut Region<S::Bounds>,
-        budget: Budget,
         point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
-    ) -> Change {
-        let level = budget.depth as usize - 3;
+        place: &Place<'_>,
+    ) -> bool {
+        let level = place.depth as usize - 2;
         // Only lists of lesser depth are written meanwhile.
         let mut entries = std::mem::take(&mut self.entries[level]);
-        let first = entries.len();
+        let first = entries.len;
         let (old, new) = entries.with_room(region.entries());
-        let mut count = 0;
-        let mut is_changed = false;
-        let (mut least, mut best) = (Cost::MAX, 0);
-        let mut whole = None;
+        let (mut count, mut is_changed, mut whole) = (0, false, None);
+        let (mut least, mut best) = (IMPOSSIBLE, 0);
         for old in old {
-            let group = old.group;
-            let (side, is_cut) = group.side(point.cell);
+            let (side, is_cut) = old.group.side(point.cell);
+            let mut group = old.group;
             if is_cut {
-                let entry = &mut new[count];
-                *entry = *old;
-                entry.group = group.cut(point.cell)[1];
-                if self.add_to_entry(entry, 0, budget, point, way, &mut whole) != Change::Impossible {
-                    (least, best) = (least, best).min((entry.cost(), count));
-                    count += 1;
-                }
+                let [others, these] = group.cut(point.cell);
+                let (cost, _) =
+                    self.add_to_entry::<DEEP>(old, &mut new[count], (others, 0), point, place, &mut whole);
+                (least, best) = if cost < least { (cost, count) } else { (least, best) };
+                count += usize::from(cost <= place.nodes);
+                group = these;
             }
-            let entry = &mut new[count];
-            *entry = *old;
-            if is_cut {
-                entry.group = group.cut(point.cell)[0];
-            }
-            let change = self.add_to_entry(entry, side, budget, point, way, &mut whole);
-            is_changed |= is_cut || change != Change::Nothing;
-            if change != Change::Impossible {
-                (least, best) = (least, best).min((entry.cost(), count));
-                count += 1;
-            }
+            let (cost, is_other) =
+                self.add_to_entry::<DEEP>(old, &mut new[count], (group, side), point, place, &mut whole);
+            (least, best) = if cost < least { (cost, count) } else { (least, best) };
+            count += usize::from(cost <= place.nodes);
+            is_changed |= is_other | is_cut | (cost > place.nodes);
         }
         if is_changed {
-            entries.grow(count);
-            entries.swap(first, first + best);
+            entries.len += count;
+            region.become_split(&mut entries, first, least, first + best);
         }
         self.entries[level] = entries;
-        if !is_changed {
-            return Change::Nothing;
-        }
-        region.become_split(first, count, least)
+        is_changed
     }
 
-    /// Whether an entry has all points of its region on one side.
+    /// Writes an entry down elsewhere, for some of its predicates, with one more point on one side of it; its cost
+    /// then, and whether it is another one. All entries that have all points of their region on one side have the same
+    /// points there: what became of them is worked out once.
     #[inline(always)]
-    fn is_whole(&self, entry: &Entry<S::Bounds>, side: usize) -> bool {
-        let other = &entry.sides[1 - side];
-        other.cost == 0 && self.store.are_empty(&other.bounds)
-    }
-
-    /// Adds one more point to one side of an entry. All entries that have all points of their region on one side
-    /// have the same points there: what became of them is worked out once.
-    #[inline(always)]
-    fn add_to_entry(
+    fn add_to_entry<const DEEP: bool>(
         &mut self,
+        old: &Entry<S::Bounds>,
         entry: &mut Entry<S::Bounds>,
-        side: usize,
-        budget: Budget,
+        (group, side): (Group, usize),
         point: &Point<'_, S>,
-        way: Option<&Way<'_>>,
-        whole: &mut Option<(Change, Region<S::Bounds>)>,
-    ) -> Change {
-        let is_whole = self.is_whole(entry, side);
-        if is_whole && let Some((change, region)) = *whole {
-            entry.sides[side] = region;
-            return change;
-        }
-        let Some(budget) = budget.side(1 + entry.sides[1 - side].cost) else { return Change::Impossible };
-        let way = Way::new(entry.group, side, way);
-        let change = self.add(&mut entry.sides[side], budget, point, Some(&way));
+        place: &Place<'_>,
+        whole: &mut Option<(Region<S::Bounds>, bool)>,
+    ) -> (Cost, bool) {
+        *entry = *old;
+        entry.group = group;
+        let region = &mut entry.sides[side];
+        let spent = 1 + old.sides[1 - side].cost;
+        let is_whole = DEEP && old.is_whole(side, S::EMPTY);
+        let is_other = match *whole {
+            Some((known, is_other)) if is_whole => {
+                *region = known;
+                is_other
+            }
+            _ => self.add::<DEEP>(region, point, &place.side(group, side, spent)),
+        };
         if is_whole {
-            *whole = Some((change, entry.sides[side]));
+            *whole = Some((*region, is_other));
         }
-        change
+        (spent + region.cost, is_other)
     }
 }
