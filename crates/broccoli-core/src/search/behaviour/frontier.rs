@@ -89,11 +89,6 @@ impl Frontier {
         self.in_order(order)
     }
 
-    /// Whether the next traces of the leaves are still to be started: of all, or of none.
-    pub(super) fn are_waiting(&self) -> bool {
-        self.left().first().is_some_and(|&leaf| self.leaves.leaf(leaf as usize).is_waiting())
-    }
-
     /// Those first whose traces were the longest.
     pub(super) fn longest_first(self) -> Frontier {
         let mut order = self.left().to_vec();

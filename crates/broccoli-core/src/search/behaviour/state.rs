@@ -139,8 +139,8 @@ impl State {
     /// All leaves in their order: whether they are for the next round, and the leaves.
     fn frontiers(&self) -> impl Iterator<Item = (bool, &Frontier)> {
         let tasks = self.chunk.iter().filter(|task| !task.is_scout);
-        let chunk = tasks.flat_map(|task| in_order(&task.todo, &task.next));
-        chunk.chain(in_order(&self.left.todo, &self.left.next))
+        let chunk = tasks.flat_map(|task| in_order(task.todo.iter().chain(&task.waiting), &task.next));
+        chunk.chain(in_order(self.left.todo.iter(), &self.left.next))
     }
 
     /// Cuts it into up to `count` pieces that take about equal shares of the walk.
@@ -182,10 +182,10 @@ impl State {
 }
 
 fn in_order<'f>(
-    todo: &'f VecDeque<Frontier>,
+    todo: impl Iterator<Item = &'f Frontier>,
     next: &'f [Frontier],
 ) -> impl Iterator<Item = (bool, &'f Frontier)> {
-    todo.iter().map(|frontier| (false, frontier)).chain(next.iter().map(|frontier| (true, frontier)))
+    todo.map(|frontier| (false, frontier)).chain(next.iter().map(|frontier| (true, frontier)))
 }
 
 /// What is left of a round, and for the next one.
@@ -239,15 +239,15 @@ impl Left {
 
     /// Puts back what tasks have left, in their order.
     pub(super) fn fold(&mut self, tasks: Vec<Task>) {
-        let mut todo = Vec::new();
+        let (mut todo, mut waiting) = (Vec::new(), Vec::new());
         for task in tasks {
             self.leaves += task.leaves;
             self.steps += task.work;
             todo.extend(task.todo);
+            waiting.extend(task.waiting);
             // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
             self.next.extend(Frontier::join(task.next));
         }
-        let (waiting, todo): (Vec<_>, Vec<_>) = todo.into_iter().partition(Frontier::are_waiting);
         let waiting = Frontier::join(waiting).map(Frontier::longest_first);
         self.todo = waiting.into_iter().chain(todo).chain(self.todo.drain(..)).collect();
     }

@@ -28,8 +28,9 @@ pub(super) struct Task {
 
     /// The best behaviour that was found, if any is better than the incumbent.
     pub(super) found: Option<Found>,
-    /// Leaves for the next round.
+    /// Leaves for the next round, and those that wait until the chunk is folded.
     pub(super) next: Vec<Frontier>,
+    pub(super) waiting: Vec<Frontier>,
     /// The leaves that were gone on with, and the steps made.
     pub(super) leaves: u64,
     pub(super) work: u64,
@@ -68,7 +69,7 @@ impl Task {
     /// Whether it can be of this problem.
     pub(super) fn is_of(&self, problem: &Problem) -> bool {
         let mut counts = self.failures.iter().chain([&self.leaves, &self.work]);
-        let mut leaves = self.todo.iter().chain(&self.next);
+        let mut leaves = self.todo.iter().chain(&self.next).chain(&self.waiting);
         self.failures.len() == problem.initial_states().len()
             && counts.all(|&count| count < super::MOST_PLAUSIBLE)
             && leaves.all(|frontier| frontier.leaves.are_of(problem))
