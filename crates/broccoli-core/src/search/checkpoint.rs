@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Solution;
-use super::behaviour::{Counts, MOST_PLAUSIBLE, State};
+use super::behaviour::State;
 use super::confirm::confirm;
+use super::counts::{Counts, MOST_PLAUSIBLE};
 use super::start;
 use crate::problem::{Instance, Problem, RunError};
 use crate::tree::Tree;

@@ -8,6 +8,7 @@ mod backtracking;
 mod behaviour;
 mod checkpoint;
 mod confirm;
+mod counts;
 mod evidence;
 mod exhaustive;
 mod explain;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::behaviour::{Counts, State};
+use super::behaviour::State;
 use super::checkpoint::{Checkpoint, Keeper};
+use super::counts::Counts;
 use super::value::trace_value;
 use super::{Event, Improvement, Observer, Solution, Statistics, Status};
 use crate::problem::{Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory};

@@ -166,6 +166,6 @@ mod tests {
         let keys = [5, 1 << 40, 3, 9, -(1 << 40), 9, 0, 1, 9, 2, 2, 2];
         assert_eq!(in_bands(keys.into_iter(), 12), [1, 5, 3, 0, 2, 4, 6, 7, 8, 9, 10, 11]);
         assert_eq!(in_bands(keys.into_iter(), 4), [1, 5, 3, 9, 8, 2, 0, 4, 6, 7, 10, 11]);
-        assert_eq!(in_bands([].into_iter(), 4), []);
+        assert!(in_bands([].into_iter(), 4).is_empty());
     }
 }

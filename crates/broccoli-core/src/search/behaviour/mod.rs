@@ -48,7 +48,6 @@ use std::sync::Arc;
 
 use self::bounds::{Arena, Registers};
 pub(super) use self::equals::for_each_equal;
-pub(super) use self::lane::Counts;
 use self::lane::Setting;
 pub(super) use self::realise::Labelled;
 use self::rounds::Rounds;
@@ -60,9 +59,6 @@ use super::progress::Progress;
 use super::sample;
 use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
-
-/// More than any search can count.
-pub(super) const MOST_PLAUSIBLE: u64 = 1 << 60;
 
 /// How to search.
 pub(super) struct Options {

@@ -108,7 +108,7 @@ impl Scout {
     /// Trees of so many predicates, from the beginning, if they are to be walked: up to one fewer than allowed.
     pub(super) fn of(problem: &Problem, tuning: &Tuning, nodes: Cost, has_best: bool) -> Option<Self> {
         let is_wanted = is_reach(problem) && nodes < most_nodes(problem);
-        is_wanted.then(|| Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
+        is_wanted.then_some(Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
     }
 
     /// What its tasks are to do.

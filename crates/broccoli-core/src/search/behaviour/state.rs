@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::MOST_PLAUSIBLE;
 use super::frontier::Frontier;
 use super::realise::{Labelled, least_nodes, realised};
 use super::recall::{Added, Trie};
@@ -18,6 +17,7 @@ use super::tuning::Tuning;
 use super::version_space::Cost;
 use crate::problem::Problem;
 use crate::search::Solution;
+use crate::search::counts::MOST_PLAUSIBLE;
 use crate::search::sample::Sample;
 
 /// All that is left of a search, and all that it knows.

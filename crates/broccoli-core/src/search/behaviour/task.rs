@@ -11,6 +11,7 @@ use super::recall::{Added, Trie};
 use super::score::Score;
 use super::walk::Job;
 use crate::problem::{Problem, StopReason};
+use crate::search::counts::MOST_PLAUSIBLE;
 
 /// Some leaves to go on from, with all that what comes of them depends on; and what has come of them so far. One that
 /// was interrupted goes on where it was.
@@ -71,7 +72,7 @@ impl Task {
         let mut counts = self.failures.iter().chain([&self.leaves, &self.work]);
         let mut leaves = self.todo.iter().chain(&self.next).chain(&self.waiting);
         self.failures.len() == problem.initial_states().len()
-            && counts.all(|&count| count < super::MOST_PLAUSIBLE)
+            && counts.all(|&count| count < MOST_PLAUSIBLE)
             && leaves.all(|frontier| frontier.leaves.are_of(problem))
     }
 }

@@ -12,10 +12,11 @@ use std::vec::IntoIter;
 
 use super::batch::Batch;
 use super::bounds::Store;
-use super::lane::{Counts, Lane, Paused, Setting};
+use super::lane::{Lane, Paused, Setting};
 use super::task::Task;
 use super::transitions::Transitions;
 use crate::problem::RunError;
+use crate::search::counts::Counts;
 
 /// How often the first thread looks at everything else while it waits for the others.
 const LOOK: Duration = Duration::from_millis(20);

@@ -5,9 +5,6 @@ mod steps;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::MOST_PLAUSIBLE;
 use super::bounds::Store;
 use super::frontier::Frontier;
 use super::realise::Labelled;
@@ -17,7 +14,7 @@ use super::transitions::Transitions;
 use super::walk::{Ask, From, Walk};
 use crate::problem::cache::Shared as Cache;
 use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemFactory, Verdict};
-use crate::search::Behaviours;
+use crate::search::counts::Counts;
 use crate::search::evidence::{Recorder, Witness};
 use crate::search::sample::{self, Sampler};
 
@@ -38,44 +35,6 @@ pub(super) enum Paused {
     Found,
     /// The task is done, or all that is left of it is set aside.
     Done,
-}
-
-/// What a lane has done so far.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(in crate::search) struct Counts {
-    pub(in crate::search) traces: u64,
-    pub(in crate::search) queries: u64,
-    /// Transitions that the cache knew.
-    pub(in crate::search) hits: u64,
-    pub(in crate::search) replayed: u64,
-    /// The share of the whole walk that has ended.
-    pub(in crate::search) ended: f64,
-    pub(in crate::search) behaviours: Behaviours,
-}
-
-impl Counts {
-    /// Whether they can be counts: none is so large that more could not be added.
-    pub(in crate::search) fn are_plausible(&self) -> bool {
-        let Behaviours { complete, bound, violated, realisable, unrealisable } = self.behaviours;
-        let counts = [self.traces, self.queries, self.hits, self.replayed];
-        let behaviours = [complete, bound, violated, realisable, unrealisable];
-        let is_plausible = |&count: &u64| count < MOST_PLAUSIBLE;
-        counts.iter().chain(&behaviours).all(is_plausible) && (0.0..=2.0).contains(&self.ended)
-    }
-}
-
-impl std::ops::Add for Counts {
-    type Output = Counts;
-    fn add(self, other: Counts) -> Counts {
-        Counts {
-            traces: self.traces + other.traces,
-            queries: self.queries + other.queries,
-            hits: self.hits + other.hits,
-            replayed: self.replayed + other.replayed,
-            ended: self.ended + other.ended,
-            behaviours: self.behaviours + other.behaviours,
-        }
-    }
 }
 
 /// What the lanes of a search have in common.
