@@ -48,7 +48,7 @@ impl Default for Tuning {
             chunk_share: 16,
             least_chunk: 64,
             least_task: 8_192,
-            most_tasks: 64,
+            most_tasks: 256,
             most_leaf_bytes: 256 << 20,
             most_recall_bytes: 32 << 20,
         }
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(tuning.next_cut(u64::MAX), u64::MAX);
         assert_eq!(tuning.chunk(0), (64, 1));
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
-        assert_eq!(tuning.chunk(u64::MAX).1, 64);
+        assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
             "first_cut": 0, "cut_growth": 0, "near": 0, "scout_share": 0, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,

@@ -87,8 +87,8 @@ impl<S: Store> Walk<S> {
         let mut point = Point::new(cell, 0);
         let (mut first, mut open) = self.open_labels(&mut point, within);
         let labelled = self.labels.len();
-        if open.is_none() && within == self.space.nodes() {
-            // It follows, and the version space need not be told.
+        if open.is_none() {
+            // It follows: fewer predicates may be allowed later, but never more. The version space need not be told.
             self.note_label(cell, slot, first.label, Some(within));
         } else {
             point.label = first.label;
