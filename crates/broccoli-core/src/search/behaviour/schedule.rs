@@ -20,7 +20,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// A last round, which sets nothing aside.
+    /// A last round, which sets nothing aside for another one.
     pub(super) const LAST: Round = Round { cut: u64::MAX, nodes: Cost::MAX };
 
     /// The first round.
@@ -109,6 +109,11 @@ impl Scout {
     pub(super) fn of(problem: &Problem, tuning: &Tuning, nodes: Cost, has_best: bool) -> Option<Self> {
         let is_wanted = is_reach(problem) && nodes < most_nodes(problem);
         is_wanted.then_some(Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
+    }
+
+    /// Whether a search for this can have it.
+    pub(super) fn is_of(self, problem: &Problem) -> bool {
+        is_reach(problem) && self.nodes < most_nodes(problem)
     }
 
     /// What its tasks are to do.

@@ -124,7 +124,7 @@ impl State {
             && self.failures.len() == problem.initial_states().len()
             && self.round.is_of(problem)
             && self.left.is_of(problem)
-            && self.scout.as_ref().is_none_or(|(_, left)| left.is_of(problem))
+            && self.scout.as_ref().is_none_or(|(scout, left)| scout.is_of(problem) && left.is_of(problem))
             && self.chunk.iter().all(|task| task.is_of(problem))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)

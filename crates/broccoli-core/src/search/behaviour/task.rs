@@ -69,7 +69,7 @@ impl Task {
 
     /// Whether it can be of this problem.
     pub(super) fn is_of(&self, problem: &Problem) -> bool {
-        let mut counts = self.failures.iter().chain([&self.leaves, &self.work]);
+        let mut counts = self.failures.iter().chain([&self.leaves, &self.work, &self.budget]);
         let mut leaves = self.todo.iter().chain(&self.next).chain(&self.waiting);
         self.failures.len() == problem.initial_states().len()
             && counts.all(|&count| count < MOST_PLAUSIBLE)

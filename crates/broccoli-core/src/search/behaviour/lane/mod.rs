@@ -157,9 +157,21 @@ impl<'p, S: Store> Lane<'p, S> {
             if self.walk.work() > self.budget_ends && self.next.is_none() {
                 self.suspend()?;
             }
-            match self.answer() {
-                Ok(None) => {}
-                Ok(Some(paused)) => return Ok(paused),
+            // If the gate is closed a step is not made, and the walk can still take it back.
+            let answer = match *self.walk.ask() {
+                Ask::Step { from, action } => self.step(from, usize::from(action)),
+                Ask::Reset { initial } => self.reset(initial as usize).map(Some),
+                Ask::Leave => {
+                    self.walk.save_places(|places| places.save(&mut self.instance))?;
+                    self.walk.resume();
+                    continue;
+                }
+                Ask::Found(score) => return Ok(self.note_found(score)),
+                Ask::Done => return Ok(Paused::Done),
+            };
+            match answer {
+                Ok(Some(verdict)) => self.tell(verdict)?,
+                Ok(None) => return Ok(Paused::Asked),
                 Err(RunError::Stopped(reason)) => self.interrupt(Some(reason))?,
                 Err(error) => return Err(error),
             }
@@ -167,29 +179,6 @@ impl<'p, S: Store> Lane<'p, S> {
                 return Ok(Paused::Slice);
             }
         }
-    }
-
-    /// Does what the walk asks. If the gate is closed a step is not made, and the walk can still retract it.
-    #[inline(always)]
-    fn answer(&mut self) -> Result<Option<Paused>, RunError> {
-        match *self.walk.ask() {
-            Ask::Step { from, action } => match self.step(from, usize::from(action))? {
-                Some(verdict) => self.tell(verdict)?,
-                None => return Ok(Some(Paused::Asked)),
-            },
-            Ask::Reset { initial } => {
-                self.traces += 1;
-                let verdict = self.reset(initial as usize)?;
-                self.tell(verdict)?;
-            }
-            Ask::Leave => {
-                self.walk.save_places(|places| places.save(&mut self.instance))?;
-                self.walk.resume();
-            }
-            Ask::Found(score) => return Ok(Some(self.note_found(score))),
-            Ask::Done => return Ok(Some(Paused::Done)),
-        }
-        Ok(None)
     }
 
     fn note_found(&mut self, score: Score) -> Paused {

@@ -8,7 +8,13 @@ use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::walk::From;
 
 impl<S: Store> Lane<'_, S> {
+    /// Starts a trace.
     pub(super) fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
+        self.traces += 1;
+        self.come_to_start(initial)
+    }
+
+    fn come_to_start(&mut self, initial: usize) -> Result<Verdict, RunError> {
         let verdict = self.instance.reset(initial)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok(verdict)
@@ -56,7 +62,7 @@ impl<S: Store> Lane<'_, S> {
     /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.
     fn follow(&mut self, initial: usize, steps: u64) -> Result<bool, RunError> {
         if self.way.is_none() {
-            let verdict = self.reset(initial)?;
+            let verdict = self.come_to_start(initial)?;
             self.way = Some(steps);
             self.check_on_the_way(verdict, initial)?;
         }

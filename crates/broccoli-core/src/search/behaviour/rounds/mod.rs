@@ -211,7 +211,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let mut tasks: Vec<Task> = self.state.chunk.iter().filter(|task| !task.is_done).cloned().collect();
         let left = self.progress.gate().left();
         // To come back to a state may take queries, too.
-        let steps: u64 = tasks.iter().map(|task| task.budget).sum();
+        let steps = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.budget));
         if left.is_some_and(|left| left / NEAR_LIMIT < steps) {
             tasks.truncate(1);
         }

@@ -250,7 +250,7 @@ impl<S: Store> Walk<S> {
             recorder.finish();
         }
         task.todo = std::mem::take(&mut self.todo);
-        task.waiting.push(self.waiting.take().into());
+        task.waiting.extend((self.waiting.len() > 0).then(|| self.waiting.take().into()));
         task.failures.copy_from_slice(&self.failures);
         task.added = Some(self.recall.end());
         task.leaves += self.begun;

@@ -24,19 +24,13 @@ impl<S: Store> Walk<S> {
 
     /// Starts the next trace of a behaviour that has waited for it; nothing if it has failed or is set aside.
     pub(super) fn next_trace(&mut self) -> Option<Ask> {
-        self.value_so_far()?;
+        if self.allowed_value().is_none() {
+            self.note_end(End::Bound);
+            self.end(self.at.share);
+            return None;
+        }
         let started = self.start_trace();
         self.run_on(started)
-    }
-
-    /// The best value that is possible after the traces so far; nothing if the behaviour has failed by that.
-    fn value_so_far(&mut self) -> Option<u64> {
-        let value = self.allowed_value();
-        if value.is_none() {
-            self.note_end(End::Bound);
-            self.note_failure();
-        }
-        value
     }
 
     /// Goes on with the next traces as long as they are remembered; nothing if the behaviour has failed or is set aside.
@@ -50,7 +44,11 @@ impl<S: Store> Walk<S> {
                 }
                 Started::Complete => {}
             }
-            let value = self.value_so_far()?;
+            let Some(value) = self.allowed_value() else {
+                self.note_end(End::Bound);
+                self.note_failure();
+                return None;
+            };
             self.at.trace += 1;
             if self.at.trace as usize == self.order.len() {
                 self.note_end(End::Complete);
