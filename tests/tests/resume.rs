@@ -8,7 +8,7 @@ use broccoli_core::problem::{
     BatchError, BatchSystem, Batches, ComeBack, InitialState, Objective, Problem, Reply, RunError, System,
     SystemError, SystemFactory, Thresholds, Verdict,
 };
-use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason};
+use broccoli_core::search::{Checkpoint, Keeper, Outcome, ResumeError, Search, Status, StopReason, Tuning};
 use broccoli_core::tree::Tree;
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
@@ -106,6 +106,34 @@ fn random_problems_end_as_if_never_stopped() {
         run(0.002, structured(wanted, MOST_TREES), check);
         run(0.001, any_objective(scattered(wanted, MOST_TREES)), check);
         run(0.001, any_objective(structured(wanted, MOST_TREES)), check);
+    }
+}
+
+/// From one initial state, checkpoints that are written in the middle of chunks of many tasks change no tree and no
+/// number of queries.
+#[test]
+fn checkpoints_on_the_way_change_nothing() {
+    let tuning =
+        Tuning { least_chunk: 40, least_task: 16, chunk_share: 2, most_tasks: 8, ..Tuning::default() };
+    let check = |table: &TableProblem| {
+        let table = TableProblem { initial: table.initial[..1].to_vec(), ..table.clone() };
+        let problem = table.problem();
+        let factory = table.factory(ComeBack::Clone);
+        let whole = Search::new(&problem, &factory).tuning(tuning).run().map_err(|e| e.to_string())?;
+        for (threads, every) in [(1, 1), (1, 2), (3, 1)] {
+            let mut keeper = InJson::new(every);
+            let search = Search::new(&problem, &factory).tuning(tuning).keeper(&mut keeper);
+            let search = search.threads(NonZeroUsize::new(threads).expect("at least one"));
+            let kept = search.run().map_err(|e| e.to_string())?;
+            if (&kept.best, kept.statistics.queries) != (&whole.best, whole.statistics.queries) {
+                return Err(format!("{threads} threads, every {every}: {kept:?}\n{whole:?}"));
+            }
+        }
+        Ok(())
+    };
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(0.02, scattered(wanted, MOST_TREES), check);
+        run(0.02, structured(wanted, MOST_TREES), check);
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Behaviours;
 
 /// More than any search can count.
-pub(super) const MOST_PLAUSIBLE: u64 = 1 << 60;
+pub(super) const MOST_PLAUSIBLE: u64 = 1 << 48;
 
 /// What the walks of a search have done so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use super::realise::{Labelled, for_each_tree};
 use super::recall::Trie;
 use super::schedule::Round;
 use super::score::Score;
-use super::task::{Given, Task};
+use super::task::{Brief, Task};
 use super::tuning::Tuning;
 use super::version_space::Cost;
 use super::walk::Job;
@@ -47,7 +47,7 @@ pub(in crate::search) fn for_each_equal(
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
     let recall_bytes = after.memory.map_or(usize::MAX, |memory| memory / 8);
-    let given = Given {
+    let brief = Brief {
         job: Job { nodes, round: Round::LAST, wants_equals: true, ..Job::default() },
         incumbent: Some(worse),
         goal: None,
@@ -56,18 +56,19 @@ pub(in crate::search) fn for_each_equal(
     };
     let failures = vec![0; problem.initial_states().len()];
     let todo = [Frontier::root(problem)].into();
-    let task = Task { todo, budget: u64::MAX, failures, given, ..Task::default() };
+    let task = Task { todo, budget: u64::MAX, failures, brief, ..Task::default() };
     let walk = || {
         let mut lane = Lane::<Arena>::alone(&setting)?;
         lane.begin(task);
         loop {
             let paused = catch_unwind(AssertUnwindSafe(|| lane.advance(SLICE)));
-            let paused = paused.unwrap_or_else(|panic| Err(lane.panicked(&*panic)));
+            let paused = paused.unwrap_or_else(|panic| Err(lane.instance.panicked(&*panic)));
             progress.walked(lane.counts());
-            match (paused?, lane.stopped()) {
+            match (paused?, lane.task.stopped) {
                 (Paused::Slice | Paused::Asked, _) => {}
                 (Paused::Found, _) => {
-                    let labels: Vec<&Labelled> = lane.found().collect();
+                    let labels: Vec<&Labelled> =
+                        lane.task.found.iter().flat_map(|found| found.labels.iter().flatten()).collect();
                     if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::leaves::Leaves;
-use super::places::Places;
 use super::tuning::Tuning;
 use crate::problem::Problem;
 
@@ -66,14 +65,24 @@ impl Frontier {
         Some(Arc::unwrap_or_clone(all).into())
     }
 
-    /// What it takes in memory.
-    pub(super) fn bytes(&self) -> usize {
-        self.leaves.bytes()
+    /// What several take in memory: many have leaves in common.
+    pub(super) fn bytes<'f>(frontiers: impl Iterator<Item = &'f Frontier>) -> usize {
+        let mut all: Vec<&Arc<Leaves>> = frontiers.map(|frontier| &frontier.leaves).collect();
+        all.sort_by_key(|leaves| Arc::as_ptr(leaves));
+        all.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        all.iter().map(|leaves| leaves.bytes()).sum()
     }
 
-    /// Only the labels of the leaves are known from now on, and not their places.
-    pub(super) fn forget_places(&mut self) {
-        Arc::make_mut(&mut self.leaves).places = Places::default();
+    /// Only the labels of the leaves are known from now on, and not their places. Many have leaves in common: `known`
+    /// has those with and without places.
+    pub(super) fn forget_places(&mut self, known: &mut Vec<[Arc<Leaves>; 2]>) {
+        let same = known.iter().find(|[with, _]| Arc::ptr_eq(with, &self.leaves));
+        let without = same.map(|[_, without]| Arc::clone(without)).unwrap_or_else(|| {
+            let without = Arc::new(self.leaves.without_places());
+            known.push([Arc::clone(&self.leaves), Arc::clone(&without)]);
+            without
+        });
+        self.leaves = without;
     }
 
     /// The share of the walk that the leaves take that are left.

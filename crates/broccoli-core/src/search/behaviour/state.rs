@@ -95,11 +95,12 @@ impl State {
         let scout = self.scout.iter_mut().map(|(_, left)| left);
         let left = scout.chain([&mut self.left]).flat_map(|left| left.todo.iter_mut().chain(&mut left.next));
         let chunk = self.chunk.iter_mut().flat_map(|task| task.todo.iter_mut().chain(&mut task.next));
-        left.chain(chunk).for_each(Frontier::forget_places);
+        let mut known = Vec::new();
+        left.chain(chunk).for_each(|frontier| frontier.forget_places(&mut known));
         let trie = Arc::make_mut(&mut self.trie);
         trie.forget_places();
         for task in &mut self.chunk {
-            task.given.trie = Arc::clone(&self.trie);
+            task.brief.trie = Arc::clone(&self.trie);
             task.added.iter_mut().for_each(Added::forget_places);
         }
     }
@@ -125,7 +126,7 @@ impl State {
             && self.round.is_of(problem)
             && self.left.is_of(problem)
             && self.scout.as_ref().is_none_or(|(scout, left)| scout.is_of(problem) && left.is_of(problem))
-            && self.chunk.iter().all(|task| task.is_of(problem))
+            && self.chunk.iter().all(|task| task.is_of(problem) && (self.scout.is_some() || !task.is_scout))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)
             && (*self.trie).clone().restore(problem)
@@ -211,7 +212,7 @@ impl Left {
 
     /// What leaves take in memory: those of this round, and those for the next one.
     pub(super) fn bytes(&self) -> (usize, usize) {
-        (self.todo.iter().map(Frontier::bytes).sum(), self.next.iter().map(Frontier::bytes).sum())
+        (Frontier::bytes(self.todo.iter()), Frontier::bytes(self.next.iter()))
     }
 
     /// All that is left, of this round and for the next.
@@ -240,12 +241,15 @@ impl Left {
     /// Puts back what tasks have left, in their order.
     pub(super) fn fold(&mut self, tasks: Vec<Task>) {
         let (mut todo, mut waiting) = (Vec::new(), Vec::new());
-        for task in tasks {
-            self.leaves += task.leaves;
+        for mut task in tasks {
+            let rest = task.todo.pop_back();
+            let left = rest.as_ref().map_or(0, |rest| rest.len() as u64);
+            self.leaves += task.leaves.saturating_sub(left);
             self.steps += task.work;
-            todo.extend(task.todo);
+            // One part of each kind for a task, however often it was interrupted: other tasks begin with parts.
+            todo.extend(Frontier::join(task.todo.into()));
+            todo.extend(rest.filter(|rest| !rest.is_empty()));
             waiting.extend(task.waiting);
-            // One part for a task, however often it was interrupted: the tasks of the next round begin with parts.
             self.next.extend(Frontier::join(task.next));
         }
         let waiting = Frontier::join(waiting).map(Frontier::longest_first);

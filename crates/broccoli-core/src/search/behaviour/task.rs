@@ -19,9 +19,10 @@ use crate::search::counts::MOST_PLAUSIBLE;
 pub(super) struct Task {
     /// Whether it is one of the scout.
     pub(super) is_scout: bool,
-    /// What is left of it.
+    /// What is left of it: what it had begun, and last the leaves that it was given, of which there were so many.
     pub(super) todo: VecDeque<Frontier>,
-    /// After so many more steps it is done, whatever is left.
+    pub(super) leaves: u64,
+    /// The steps that it may still make.
     pub(super) budget: u64,
     /// Per initial state, how often its trace has failed.
     pub(super) failures: Vec<u64>,
@@ -32,13 +33,12 @@ pub(super) struct Task {
     /// Leaves for the next round, and those that wait until the chunk is folded.
     pub(super) next: Vec<Frontier>,
     pub(super) waiting: Vec<Frontier>,
-    /// The leaves that were gone on with, and the steps made.
-    pub(super) leaves: u64,
+    /// The steps made.
     pub(super) work: u64,
 
     /// What follows from the state of the search.
     #[serde(skip)]
-    pub(super) given: Given,
+    pub(super) brief: Brief,
     /// What it adds to the remembered traces.
     #[serde(skip)]
     pub(super) added: Option<Added>,
@@ -51,7 +51,7 @@ pub(super) struct Task {
 
 /// What a task is to do, and what it knows: the same for all tasks of a kind in a chunk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Given {
+pub(super) struct Brief {
     pub(super) job: Job,
     /// What is to be improved on, and what ends the task at once, as nothing that comes after it is of interest.
     pub(super) incumbent: Option<Score>,
@@ -64,7 +64,7 @@ pub(super) struct Given {
 impl Task {
     /// What is to be improved on.
     pub(super) fn incumbent(&self) -> Option<Score> {
-        self.found.as_ref().map(|found| found.score).or(self.given.incumbent)
+        self.found.as_ref().map(|found| found.score).or(self.brief.incumbent)
     }
 
     /// Whether it can be of this problem.

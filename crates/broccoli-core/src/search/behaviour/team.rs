@@ -126,7 +126,7 @@ impl<'s, 'p, S: Store> Worker<'s, 'p, S> {
             let Seat { lane, task } = &mut self.seats[index];
             // To add them up takes a while: only when the lane has no more tasks. Those of the first thread are asked for.
             if task.is_none() && self.thread > 0 {
-                lane.move_transitions(&mut account.transitions);
+                account.transitions.add(&std::mem::take(&mut lane.walk.transitions));
             }
             let _ = self.results.send(ended); // unless the search has panicked, and nobody waits
         }
@@ -164,7 +164,7 @@ impl<'s, 'p, S: Store> Worker<'s, 'p, S> {
                     }
                 }
             }));
-            match advanced.unwrap_or_else(|panic| Err(lane.panicked(&*panic))).transpose() {
+            match advanced.unwrap_or_else(|panic| Err(lane.instance.panicked(&*panic))).transpose() {
                 Some(done) => self.end(index, done),
                 None => return true,
             }
@@ -252,7 +252,9 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
     /// The transitions of all tasks since they were asked for last.
     pub(super) fn take_transitions(&mut self) -> Transitions {
         let mut all = Transitions::default();
-        self.worker.seats.iter_mut().for_each(|seat| seat.lane.move_transitions(&mut all));
+        for seat in &mut self.worker.seats {
+            all.add(&std::mem::take(&mut seat.lane.walk.transitions));
+        }
         for account in &self.worker.board.accounts {
             all.add(&std::mem::take(&mut locked(account).transitions));
         }

@@ -78,7 +78,7 @@ impl Tuning {
             scout_share: self.scout_share.max(1),
             in_bands: self.in_bands.max(1),
             chunk_share: self.chunk_share.max(1),
-            least_chunk: self.least_chunk.max(1),
+            least_chunk: self.least_chunk.clamp(1, 1 << 40),
             least_task: self.least_task.max(1),
             most_tasks: self.most_tasks.clamp(1, 1 << 16),
             ..self

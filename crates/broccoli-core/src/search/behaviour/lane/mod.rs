@@ -7,11 +7,9 @@ use std::sync::Arc;
 
 use super::bounds::Store;
 use super::frontier::Frontier;
-use super::realise::Labelled;
 use super::score::Score;
 use super::task::{Found, Task};
-use super::transitions::Transitions;
-use super::walk::{Ask, From, Walk};
+use super::walk::{Ask, Origin, Walk};
 use crate::problem::cache::Shared as Cache;
 use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemFactory, Verdict};
 use crate::search::counts::Counts;
@@ -61,9 +59,9 @@ impl Setting<'_> {
 
 pub(super) struct Lane<'p, S: Store> {
     problem: &'p Problem,
-    instance: Instance<'p>,
+    pub(super) instance: Instance<'p>,
     gate: Arc<Gate<'p>>,
-    walk: Walk<S>,
+    pub(super) walk: Walk<S>,
     /// The cell after the last answer.
     cell: Vec<u16>,
     /// Whether its steps are made elsewhere, together with others; and the next one's action.
@@ -74,13 +72,13 @@ pub(super) struct Lane<'p, S: Store> {
     traces: u64,
 
     /// The task, and what has come of it so far. Its budget is spent after so many steps, and there were so many before.
-    task: Task,
+    pub(super) task: Task,
     budget_ends: u64,
     work_before: u64,
     /// How many queries may still be made.
     quota: u64,
-    /// The leaves for the next round that were there when the lane was suspended; and whether it was interrupted.
-    next: Option<Frontier>,
+    /// Whether all that was begun is set aside; and whether that is so because it was interrupted.
+    is_suspended: bool,
     is_interrupted: bool,
 
     is_quick: bool,
@@ -120,7 +118,7 @@ impl<'p, S: Store> Lane<'p, S> {
             budget_ends: 0,
             work_before: 0,
             quota: 0,
-            next: None,
+            is_suspended: false,
             is_interrupted: false,
             is_quick: factory.is_quick(),
             wants_replies: witness.as_ref().is_some_and(|witness| witness.wants_replies()),
@@ -133,17 +131,17 @@ impl<'p, S: Store> Lane<'p, S> {
     /// How many steps to make before the next look at everything else.
     pub(super) fn slice(&self) -> u64 {
         let longest = if self.is_quick { LONGEST_SLICE } else { SLICE };
-        (self.walk.work() / SLICES).clamp(SLICE, longest)
+        (self.walk.work / SLICES).clamp(SLICE, longest)
     }
 
     /// Begins a task, or goes on with one that was interrupted.
     pub(super) fn begin(&mut self, mut task: Task) {
-        self.work_before = self.walk.work();
+        self.work_before = self.walk.work;
         self.budget_ends = self.work_before.saturating_add(task.budget);
         self.quota = task.quota.unwrap_or(u64::MAX);
-        (self.way, self.next, self.is_interrupted) = (None, None, false);
+        (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
         // What the system answers is written down only if each trace is run.
-        let recall_bytes = if self.wants_replies { 0 } else { task.given.recall_bytes };
+        let recall_bytes = if self.wants_replies { 0 } else { task.brief.recall_bytes };
         self.walk.begin(&mut task, recall_bytes);
         self.task = task;
     }
@@ -151,16 +149,19 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Goes on for so many steps, or until there is something to say, or the budget is spent.
     #[inline(never)]
     pub(super) fn advance(&mut self, steps: u64) -> Result<Paused, RunError> {
-        let slice_ends = self.walk.work().saturating_add(steps);
+        let slice_ends = self.walk.work.saturating_add(steps);
         loop {
             // The step that is asked for is counted, but not made.
-            if self.walk.work() > self.budget_ends && self.next.is_none() {
+            if self.walk.work > self.budget_ends && !self.is_suspended {
                 self.suspend()?;
             }
             // If the gate is closed a step is not made, and the walk can still take it back.
-            let answer = match *self.walk.ask() {
+            let answer = match self.walk.ask {
                 Ask::Step { from, action } => self.step(from, usize::from(action)),
-                Ask::Reset { initial } => self.reset(initial as usize).map(Some),
+                Ask::Reset { initial } => {
+                    self.traces += 1;
+                    self.reset(initial as usize).map(Some)
+                }
                 Ask::Leave => {
                     self.walk.save_places(|places| places.save(&mut self.instance))?;
                     self.walk.resume();
@@ -175,25 +176,20 @@ impl<'p, S: Store> Lane<'p, S> {
                 Err(RunError::Stopped(reason)) => self.interrupt(Some(reason))?,
                 Err(error) => return Err(error),
             }
-            if self.walk.work() >= slice_ends {
+            if self.walk.work >= slice_ends {
                 return Ok(Paused::Slice);
             }
         }
     }
 
     fn note_found(&mut self, score: Score) -> Paused {
-        let (labels, own_steps) = (Some(self.walk.labels(false)), self.walk.steps_beyond(score.size));
+        let (labels, own_steps) = (Some(self.walk.labelled_cells(false)), self.walk.steps_beyond(score.size));
         self.task.found = Some(Found { score, labels, own_steps });
-        if self.task.given.goal.is_some_and(|goal| score <= goal) {
+        if self.task.brief.goal.is_some_and(|goal| score <= goal) {
             return Paused::Done;
         }
         self.walk.resume();
         Paused::Found
-    }
-
-    /// The labels of the best behaviour that it has found.
-    pub(super) fn found(&self) -> impl Iterator<Item = &Labelled> {
-        self.task.found.iter().flat_map(|found| found.labels.iter().flatten())
     }
 
     /// Tells the walk, and keeps the present place for it if it wants that.
@@ -202,11 +198,11 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.wants_replies {
             self.record(verdict)?;
         }
-        if self.walk.work() >= self.sample_at {
+        if self.walk.work >= self.sample_at {
             self.sample(verdict);
         }
         self.walk.tell(verdict, self.instance.reward(), &self.cell);
-        if self.walk.recall_mut().wants_place() {
+        if self.walk.recall.wants_place() {
             self.keep_place()?;
         }
         Ok(())
@@ -215,13 +211,13 @@ impl<'p, S: Store> Lane<'p, S> {
     #[cold]
     fn keep_place(&mut self) -> Result<(), RunError> {
         let instance = &mut self.instance;
-        self.walk.recall_mut().keep_place(|places| places.save(instance))
+        self.walk.recall.keep_place(|places| places.save(instance))
     }
 
     /// Writes down what the system has answered.
     #[cold]
     fn record(&mut self, verdict: Verdict) -> Result<(), RunError> {
-        let depth = self.walk.depth();
+        let depth = self.walk.labels.len();
         let Some(recorder) = self.walk.recorder() else { return Ok(()) };
         self.state.clear();
         if verdict == Verdict::Running {
@@ -234,19 +230,19 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Takes down what the system has answered to a step.
     #[cold]
     fn sample(&mut self, verdict: Verdict) {
-        let Ask::Step { from, action, .. } = *self.walk.ask() else { return };
+        let Ask::Step { from, action, .. } = self.walk.ask else { return };
         let Some(sampler) = &mut self.sampler else { return };
-        let goes_on = from == From::Here;
+        let goes_on = from == Origin::Here;
         let (initial, before) = self.walk.place_before_step();
         let answer = sample::Answer::new(self.instance.observation(), verdict, self.instance.reward());
         let is_last = verdict != Verdict::Running;
         let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
-        self.sample_at = sampler.take(self.walk.work(), step, || self.walk.labels(true));
+        self.sample_at = sampler.take(self.walk.work, step, || self.walk.labelled_cells(true));
     }
 
     /// Interrupts the task, because it is stopped for this reason or only paused. It is done as soon as it goes on.
     pub(super) fn interrupt(&mut self, reason: Option<StopReason>) -> Result<(), RunError> {
-        if self.next.is_none() {
+        if !self.is_suspended {
             (self.is_interrupted, self.task.stopped) = (true, reason);
             self.suspend()?;
         }
@@ -256,10 +252,10 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
     fn suspend(&mut self) -> Result<(), RunError> {
         if let Some(sampler) = &mut self.sampler {
-            self.sample_at = sampler.end(self.walk.work()).unwrap_or(self.sample_at);
+            self.sample_at = sampler.end(self.walk.work).unwrap_or(self.sample_at);
         }
-        self.way = None;
-        self.next = Some(self.walk.suspend(&mut self.instance, &self.cell)?);
+        (self.way, self.is_suspended) = (None, true);
+        self.task.next.push(self.walk.suspend(&mut self.instance, &self.cell)?);
         Ok(())
     }
 
@@ -267,36 +263,21 @@ impl<'p, S: Store> Lane<'p, S> {
     pub(super) fn finish(&mut self) -> Task {
         let mut task = std::mem::take(&mut self.task);
         self.walk.end_task(&mut task);
+        // What was begun comes before what was not, and is for this round.
         let last = self.walk.take_leaves();
-        let next = match self.next.take() {
-            None => last,
-            Some(next) => {
-                // What was begun comes before what was not.
-                task.todo.push_front(last);
-                next
-            }
-        };
-        task.todo.retain(|frontier| !frontier.is_empty());
-        task.next.extend((!next.is_empty()).then_some(next));
-        let work = self.walk.work() - self.work_before;
+        match self.is_suspended {
+            true => task.todo.push_front(last),
+            false => task.next.push(last),
+        }
+        let work = self.walk.work - self.work_before;
         task.work += work;
         task.budget = task.budget.saturating_sub(work);
-        task.is_done = !self.is_interrupted || task.todo.is_empty();
+        task.is_done = !self.is_interrupted || task.todo.iter().all(Frontier::is_empty);
         task
     }
 
-    /// Why it was stopped, if it was.
-    pub(super) fn stopped(&self) -> Option<StopReason> {
-        self.task.stopped
-    }
-
-    /// Adds the transitions counted so far to others, and counts anew.
-    pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
-        self.walk.move_transitions(all);
-    }
-
     pub(super) fn counts(&self) -> Counts {
-        let (behaviours, ended) = self.walk.ended();
+        let (behaviours, ended) = (self.walk.counts, self.walk.ended);
         let (traces, hits, replayed) = (self.traces, self.instance.hits(), self.instance.replayed());
         Counts { traces, queries: self.instance.queries() - replayed, hits, replayed, ended, behaviours }
     }

@@ -1,20 +1,12 @@
 //! The steps of a lane on its system, and how it comes back to places.
 
-use std::any::Any;
-
 use super::Lane;
 use crate::problem::{Reply, RunError, StopReason, SystemError, Verdict};
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::walk::From;
+use crate::search::behaviour::walk::Origin;
 
 impl<S: Store> Lane<'_, S> {
-    /// Starts a trace.
     pub(super) fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
-        self.traces += 1;
-        self.come_to_start(initial)
-    }
-
-    fn come_to_start(&mut self, initial: usize) -> Result<Verdict, RunError> {
         let verdict = self.instance.reset(initial)?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         Ok(verdict)
@@ -23,7 +15,7 @@ impl<S: Store> Lane<'_, S> {
     /// Goes where a step starts, and makes it. Nothing if a step is to be made elsewhere first: the lane is
     /// [told](Lane::told) of it, and does then what it was asked.
     #[inline(always)]
-    pub(super) fn step(&mut self, from: From, action: usize) -> Result<Option<Verdict>, RunError> {
+    pub(super) fn step(&mut self, from: Origin, action: usize) -> Result<Option<Verdict>, RunError> {
         if let Some(state) = self.walk.start(from) {
             let (initial, steps) = self.walk.place_before_step();
             if !state.is_empty() {
@@ -62,7 +54,7 @@ impl<S: Store> Lane<'_, S> {
     /// Goes to a place by acting as the labels say; whether it is there, or a step is to be made elsewhere.
     fn follow(&mut self, initial: usize, steps: u64) -> Result<bool, RunError> {
         if self.way.is_none() {
-            let verdict = self.come_to_start(initial)?;
+            let verdict = self.reset(initial)?;
             self.way = Some(steps);
             self.check_on_the_way(verdict, initial)?;
         }
@@ -131,10 +123,5 @@ impl<S: Store> Lane<'_, S> {
     /// The error of the step that was to be made together with others.
     pub(in super::super) fn failed(&self, source: SystemError) -> RunError {
         self.instance.failed(self.instance.steps() + 1, self.action, source)
-    }
-
-    /// The error of a system that has panicked.
-    pub(in super::super) fn panicked(&self, panic: &(dyn Any + Send)) -> RunError {
-        self.instance.panicked(panic)
     }
 }

@@ -165,6 +165,11 @@ impl Leaves {
         taken
     }
 
+    /// The same leaves, of which only the labels are known.
+    pub(super) fn without_places(&self) -> Leaves {
+        Leaves { places: Places::default(), ..self.clone() }
+    }
+
     /// The walk has taken back labels: only the first `count` are still those of the last leaf.
     #[inline]
     pub(super) fn share_at_most(&mut self, count: usize) {
@@ -267,7 +272,7 @@ impl Leaves {
     /// cells, as one that goes round and round does.
     pub(super) fn promises(&self, label_price: u64) -> impl Iterator<Item = i64> {
         let price = move |labels: u32| u64::from(labels).saturating_mul(label_price).min(1 << 40) as i64;
-        self.records.iter().map(move |record| record.steps as i64 - price(record.labels))
+        self.records.iter().map(move |record| (record.steps as i64).saturating_sub(price(record.labels)))
     }
 
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
@@ -316,7 +321,8 @@ impl Leaves {
 impl Group {
     fn is_of(&self, problem: &Problem) -> bool {
         let objective = problem.objective();
-        let is_state = |&state: &u32| (state as usize) < problem.initial_states().len();
+        let states = problem.initial_states().len();
+        let is_state = |&state: &u32| (state as usize) < states;
         let is_worth = match objective.is_plain() {
             true => self.values.is_empty() && self.worst <= objective.horizon(),
             false => {
@@ -324,7 +330,8 @@ impl Group {
                     && self.values.iter().chain([&self.total]).all(|value| !value.is_nan())
             }
         };
-        is_worth && self.started.iter().all(is_state)
+        let are_few = (self.trace as usize) < states && self.started.len() <= states;
+        is_worth && are_few && self.started.iter().all(is_state)
     }
 }
 

@@ -20,12 +20,16 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is set aside.
     pub(super) fn look_at_memory(&mut self) {
         let (now, next) = self.state.left.bytes();
+        let scout = self.state.scout.as_ref().map_or((0, 0), |(_, left)| left.bytes());
         let cache = self.options.cache_bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
-        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
+        let is_over =
+            self.options.memory.is_some_and(|most| copies * (now + next + scout.0 + scout.1) + cache > most);
         if is_over && cache > 0 {
             self.shrink_cache();
+        } else if is_over && scout.0 + scout.1 > now + next {
+            self.state.scout = None;
         } else if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {
             let all = self.state.left.take_all();
             if !all.is_empty() {

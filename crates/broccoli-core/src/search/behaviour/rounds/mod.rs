@@ -18,7 +18,7 @@ use super::lane::Setting;
 use super::schedule::{Round, Scout, most_nodes};
 use super::score::{Score, passed_over};
 use super::state::{Left, State};
-use super::task::{Found, Given, Task};
+use super::task::{Brief, Found, Task};
 use super::team::{Board, Team};
 use super::version_space::Cost;
 use crate::problem::{Objective, Problem, RunError, StopReason};
@@ -62,9 +62,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if rounds.state.best_found().is_none() {
             rounds.take_start();
         }
-        let given = [false, true].map(|is_scout| rounds.given(is_scout));
+        let brief = [false, true].map(|is_scout| rounds.brief(is_scout));
         for task in &mut rounds.state.chunk {
-            task.given = given[usize::from(task.is_scout)].clone();
+            task.brief = brief[usize::from(task.is_scout)].clone();
         }
         rounds.tell_round();
         Ok(rounds)
@@ -94,8 +94,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                 }
             };
             let done = team.perform(tasks, &mut look);
+            let taken = self.take_done(done);
             self.report();
-            if let Err(error) = self.take_done(done) {
+            if let Err(error) = taken {
                 self.keep();
                 break Err(error);
             }
@@ -136,7 +137,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if next.is_empty() || has_reached(best, *goal) {
             return false;
         }
-        let bytes = next.iter().map(Frontier::bytes).sum();
+        let bytes = Frontier::bytes(next.iter());
         let Some(after) = round.after(self.problem, tuning, best, bytes) else { return false };
         if round.cut < u64::MAX && self.problem.objective().is_plain() {
             self.progress.bound(round.cut.saturating_add(1));
@@ -178,17 +179,18 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     }
 
     fn task(&self, leaves: Frontier, is_scout: bool, budget: u64) -> Task {
-        let (given, failures) = (self.given(is_scout), self.state.failures.clone());
-        Task { is_scout, todo: [leaves].into(), budget, failures, given, ..Task::default() }
+        let (brief, failures) = (self.brief(is_scout), self.state.failures.clone());
+        let (leaves, todo) = (leaves.len() as u64, [leaves].into());
+        Task { is_scout, todo, leaves, budget, failures, brief, ..Task::default() }
     }
 
     /// What follows for a task from the state of the search.
-    fn given(&self, is_scout: bool) -> Given {
+    fn brief(&self, is_scout: bool) -> Brief {
         let State { round, scout, best, goal, trie, tuning, .. } = &self.state;
         let gap = self.progress.gap();
         // Remembered traces may take an eighth of the memory, if that is limited.
         let recall_bytes = self.options.memory.map_or(usize::MAX, |memory| memory / 8);
-        Given {
+        Brief {
             job: match scout {
                 Some((scout, _)) if is_scout => scout.job(gap),
                 _ => round.job(self.problem, gap),
@@ -250,7 +252,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     fn fold(&mut self) {
         let mut chunk = std::mem::take(&mut self.state.chunk);
         // Nobody reads the remembered traces now: they can grow where they are.
-        chunk.iter_mut().for_each(|task| task.given.trie = Arc::default());
+        chunk.iter_mut().for_each(|task| task.brief.trie = Arc::default());
         let before = self.state.failures.clone();
         let is_found = chunk.iter().any(|task| task.found.is_some() && !task.is_scout);
         for task in &mut chunk {

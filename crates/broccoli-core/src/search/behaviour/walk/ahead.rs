@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Ask, Frame, From, Position, Walk};
+use super::{Ask, Frame, Origin, Position, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, NOT_TOLD, Slot};
@@ -34,7 +34,7 @@ impl<S: Store> Walk<S> {
         let action = self.choose_action(cell, most);
         self.count_step();
         // Nothing but this is written: a copy of all that an `Ask` can be would have to wait for it.
-        self.ask = Ask::Step { from: From::Here, action };
+        self.ask = Ask::Step { from: Origin::Here, action };
     }
 
     /// The present trace has ended, at the horizon if it is still running.
@@ -198,7 +198,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// Asks for one more step of the present trace.
-    pub(super) fn step(&mut self, from: From, action: u16) -> Ask {
+    pub(super) fn step(&mut self, from: Origin, action: u16) -> Ask {
         self.count_step();
         Ask::Step { from, action }
     }

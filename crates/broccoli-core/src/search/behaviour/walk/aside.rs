@@ -1,6 +1,6 @@
 //! What is set aside for the next round, and the places that a walk may come back to.
 
-use super::{Ask, From, Walk};
+use super::{Ask, Origin, Walk};
 use crate::problem::{Instance, RunError};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::frontier::Frontier;
@@ -57,12 +57,12 @@ impl<S: Store> Walk<S> {
     /// The state of the system where a step starts; empty if the way there is to act as the labels say, and nothing if
     /// the system is there.
     #[inline(always)]
-    pub(in super::super) fn start(&self, from: From) -> Option<&[u8]> {
+    pub(in super::super) fn start(&self, from: Origin) -> Option<&[u8]> {
         match from {
-            From::Here => None,
-            From::Mark(mark) => Some(self.mark_places.state(mark)),
-            From::Leaf(leaf) => Some(self.todo[0].leaves.places.state(leaf)),
-            From::Recalled(node) => Some(self.recall.state(node)),
+            Origin::Here => None,
+            Origin::Mark(mark) => Some(self.mark_places.state(mark)),
+            Origin::Leaf(leaf) => Some(self.todo[0].leaves.places.state(leaf)),
+            Origin::Recalled(node) => Some(self.recall.state(node)),
         }
     }
 
@@ -75,12 +75,12 @@ impl<S: Store> Walk<S> {
         cell: &[u16],
     ) -> Result<Frontier, RunError> {
         let (cell, state) = match self.ask {
-            Ask::Step { from: From::Mark(mark), .. } => (&*self.cell, Some(self.mark_places.state(mark))),
-            Ask::Step { from: From::Leaf(leaf), .. } => {
+            Ask::Step { from: Origin::Mark(mark), .. } => (&*self.cell, Some(self.mark_places.state(mark))),
+            Ask::Step { from: Origin::Leaf(leaf), .. } => {
                 let leaves = &self.todo[0].leaves;
                 (leaves.leaf(leaf as usize).cell, Some(leaves.places.state(leaf)))
             }
-            Ask::Step { from: From::Recalled(node), .. } => {
+            Ask::Step { from: Origin::Recalled(node), .. } => {
                 (self.recall.cell(node), Some(self.recall.state(node)))
             }
             _ => (cell, None),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ask, Frame, From, Position, Walk};
+use super::{Ask, Frame, Origin, Position, Walk};
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::Given;
 use crate::search::behaviour::leaves::Leaf;
@@ -67,7 +67,7 @@ impl<S: Store> Walk<S> {
                 && (is_open || self.space.fit(&point, within) != Fit::No)
                 && self.give(&point, most_with, self.labels.find(&cell).0, within);
             match node {
-                None if is_given => break Some(self.step(From::Mark(mark), next)),
+                None if is_given => break Some(self.step(Origin::Mark(mark), next)),
                 Some(node) if is_given => {
                     if let Some(ask) = self.go_on(node, next) {
                         break Some(ask);
@@ -112,10 +112,10 @@ impl<S: Store> Walk<S> {
     /// The next leaf of the last round, by its number. Those of another frontier have no labels in common.
     fn next_leaf(&mut self, path: &mut Vec<u32>) -> Option<u32> {
         while !self.is_suspended {
-            let first = self.todo.front_mut()?;
-            if let Some(leaf) = first.next() {
-                self.begun += 1;
-                return Some(leaf);
+            let leaf = self.todo.front_mut()?.next();
+            // The last frontier stays, with the leaves that the task was given.
+            if leaf.is_some() || self.todo.len() == 1 {
+                return leaf;
             }
             self.todo.pop_front();
             self.unlabel(0);
@@ -177,7 +177,7 @@ impl<S: Store> Walk<S> {
                     continue;
                 }
             };
-            break Some(self.step(From::Leaf(index), action));
+            break Some(self.step(Origin::Leaf(index), action));
         };
         self.path = path;
         ask

@@ -72,7 +72,7 @@ pub(super) enum Ask {
     /// Start a trace from this initial state, and `Walk::tell`.
     Reset { initial: u32 },
     /// Go where the step starts; save the places that are wanted; then apply the action, and `Walk::tell`.
-    Step { from: From, action: u16 },
+    Step { from: Origin, action: u16 },
     /// Save the places that are wanted, and `Walk::resume`.
     Leave,
     /// A behaviour better than the incumbent is complete. Look at it, and `Walk::resume`.
@@ -83,7 +83,7 @@ pub(super) enum Ask {
 
 /// Where a step starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum Origin {
     /// Where the last one has led.
     Here,
     /// At a mark, given by its index.
@@ -136,12 +136,12 @@ pub(super) struct Walk<S: Store> {
     /// What is still wanted: only what is better than the incumbent.
     allowance: Allowance,
     /// What is to be done next.
-    ask: Ask,
+    pub(super) ask: Ask,
     /// Whether everything is set aside from now on.
     is_suspended: bool,
     /// The present behaviour, and the fewest predicates that a tree with its labels needs. Of some labels the version
     /// space is told only when it is asked: of those of a leaf, and where it is known what they cost.
-    labels: Labels,
+    pub(super) labels: Labels,
     space: VersionSpace<S>,
     told: usize,
     cost: Cost,
@@ -165,15 +165,14 @@ pub(super) struct Walk<S: Store> {
     /// have to be saved.
     leaves: Leaves,
     waiting: Leaves,
-    recall: Recall,
+    pub(super) recall: Recall,
     recorder: Option<Box<Recorder>>,
-    counts: Behaviours,
+    pub(super) counts: Behaviours,
     /// The shares of all behaviours that have ended.
-    ended: f64,
-    /// The leaves that were gone on with; the steps made, those of remembered traces included.
-    begun: u64,
-    work: u64,
-    transitions: Transitions,
+    pub(super) ended: f64,
+    /// The steps made, those of remembered traces included.
+    pub(super) work: u64,
+    pub(super) transitions: Transitions,
 }
 
 impl<S: Store> Walk<S> {
@@ -212,7 +211,6 @@ impl<S: Store> Walk<S> {
             recorder: recorder.map(Box::new),
             counts: Behaviours::default(),
             ended: 0.0,
-            begun: 0,
             work: 0,
             transitions: Transitions::default(),
         }
@@ -220,7 +218,7 @@ impl<S: Store> Walk<S> {
 
     /// Begins a task. Remembered traces may take so many bytes.
     pub(super) fn begin(&mut self, task: &mut Task, recall_bytes: usize) {
-        self.job = task.given.job;
+        self.job = task.brief.job;
         if let Some(recorder) = self.recorder() {
             recorder.begin();
         }
@@ -233,14 +231,13 @@ impl<S: Store> Walk<S> {
         self.leaves.take();
         self.waiting.take();
         self.failures.copy_from_slice(&task.failures);
-        self.recall.begin(Arc::clone(&task.given.trie), task.added.take(), recall_bytes);
+        self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), recall_bytes);
         self.allowance = Allowance::all(self.job.nodes);
         if let Some(incumbent) = task.incumbent() {
             self.improve(incumbent);
         }
         self.is_suspended = false;
         self.todo = std::mem::take(&mut task.todo);
-        self.begun = 0;
         self.resume();
     }
 
@@ -253,7 +250,6 @@ impl<S: Store> Walk<S> {
         task.waiting.extend((self.waiting.len() > 0).then(|| self.waiting.take().into()));
         task.failures.copy_from_slice(&self.failures);
         task.added = Some(self.recall.end());
-        task.leaves += self.begun;
     }
 
     /// Who writes down what is walked, if that is wanted.
@@ -273,12 +269,6 @@ impl<S: Store> Walk<S> {
         if let Some(recorder) = self.recorder() {
             recorder.end(labels, end);
         }
-    }
-
-    /// What is to be done next.
-    #[inline(always)]
-    pub(super) fn ask(&self) -> &Ask {
-        &self.ask
     }
 
     /// Goes on after the answer to an [`Ask`] that wants one.
@@ -307,7 +297,7 @@ impl<S: Store> Walk<S> {
 
     /// The labelled cells of the present behaviour, in the order in which they were reached; without those that follow
     /// from the others, if only those are wanted.
-    pub(super) fn labels(&self, with_implied: bool) -> Vec<Labelled> {
+    pub(super) fn labelled_cells(&self, with_implied: bool) -> Vec<Labelled> {
         let given = (0..self.labels.len()).map(|index| (index, self.labels.given(index)));
         let wanted = given.filter(|(_, given)| with_implied || given.implied_within.is_none());
         wanted
@@ -340,32 +330,5 @@ impl<S: Store> Walk<S> {
     /// The label of a cell, if it has one.
     pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
         self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
-    }
-
-    /// How many labels the present behaviour has.
-    pub(super) fn depth(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// The traces that it remembers.
-    #[inline]
-    pub(super) fn recall_mut(&mut self) -> &mut Recall {
-        &mut self.recall
-    }
-
-    /// The steps made so far, those of remembered traces included.
-    #[inline(always)]
-    pub(super) fn work(&self) -> u64 {
-        self.work
-    }
-
-    /// What ended behaviours so far, and the share of the whole walk that has ended.
-    pub(super) fn ended(&self) -> (Behaviours, f64) {
-        (self.counts, self.ended)
-    }
-
-    /// Adds the transitions counted so far to others, and counts anew.
-    pub(super) fn move_transitions(&mut self, all: &mut Transitions) {
-        all.add(&std::mem::take(&mut self.transitions));
     }
 }

@@ -1,6 +1,6 @@
 //! The end of a trace, and the start of the next one, as far as it is remembered.
 
-use super::{Ask, From, Walk};
+use super::{Ask, Origin, Walk};
 use crate::problem::Verdict;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::recall::{Node, Record};
@@ -153,6 +153,6 @@ impl<S: Store> Walk<S> {
         if let Some(next) = next.filter(|&next| self.recall.record(next).steps < self.job.round.cut) {
             return Ok(next);
         }
-        Err(self.step(From::Recalled(node), action))
+        Err(self.step(Origin::Recalled(node), action))
     }
 }

@@ -7,6 +7,7 @@ use super::{Position, Walk};
 use crate::problem::measure::Tally;
 use crate::problem::{Objective, Over, Problem, Verdict};
 use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::schedule::Round;
 use crate::search::behaviour::score::rank;
 use crate::search::behaviour::version_space::Cost;
 use crate::search::evidence::End;
@@ -79,7 +80,7 @@ impl<S: Store> Walk<S> {
     /// Whether behaviours wait when their first trace is complete, so that those go on first whose first traces are the
     /// longest: then an incumbent that others cannot beat is found early.
     pub(super) fn waits(&self) -> bool {
-        matches!(self.measure, Measure::Fewest) && !self.job.wants_equals
+        matches!(self.measure, Measure::Fewest) && self.job.round != Round::LAST
     }
 
     /// The last step gave this reward.
