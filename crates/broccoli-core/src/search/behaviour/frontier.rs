@@ -85,11 +85,6 @@ impl Frontier {
         self.leaves = without;
     }
 
-    /// The share of the walk that the leaves take that are left.
-    pub(super) fn share(&self) -> f64 {
-        self.left().iter().map(|&leaf| self.leaves.leaf(leaf as usize).at.share).sum()
-    }
-
     /// All leaves, those that promise most first, in bands of growing size: within a band they are in reverse
     /// order, as neighbours have labels in common, which need not be set up again. The bands end behind one part in so
     /// many of the leaves, and all others come in order.

@@ -139,14 +139,18 @@ impl State {
 
     /// All leaves in their order: whether they are for the next round, and the leaves.
     fn frontiers(&self) -> impl Iterator<Item = (bool, &Frontier)> {
-        let tasks = self.chunk.iter().filter(|task| !task.is_scout);
-        let chunk = tasks.flat_map(|task| in_order(task.todo.iter().chain(&task.waiting), &task.next));
-        chunk.chain(in_order(self.left.todo.iter(), &self.left.next))
+        let tasks = || self.chunk.iter().filter(|task| !task.is_scout);
+        let todo = tasks().flat_map(|task| task.todo.iter().chain(&task.waiting)).chain(&self.left.todo);
+        let next = tasks().flat_map(|task| &task.next).chain(&self.left.next);
+        todo.map(|frontier| (false, frontier)).chain(next.map(|frontier| (true, frontier)))
     }
 
     /// Cuts it into up to `count` pieces that take about equal shares of the walk.
     pub(in crate::search) fn split(&self, count: usize) -> Vec<State> {
-        let each = self.frontiers().map(|(_, frontier)| frontier.share()).sum::<f64>() / count as f64;
+        let share = |frontier: &Frontier, leaf: u32| frontier.leaves.leaf(leaf as usize).at.share;
+        let all =
+            |(_, frontier)| Frontier::left(frontier).iter().map(|&leaf| share(frontier, leaf)).sum::<f64>();
+        let each = self.frontiers().map(all).sum::<f64>() / count as f64;
         let empty = State {
             left: Left::default(),
             scout: None,
@@ -155,38 +159,25 @@ impl State {
             transitions: None,
             ..self.clone()
         };
-        let (mut pieces, mut sum) = (vec![empty.clone()], 0.0);
+        let (mut pieces, mut sum) = (vec![empty; count], 0.0);
+        let piece_at = |sum: f64| ((sum / each) as usize).min(count - 1);
         for (is_next, frontier) in self.frontiers() {
             let mut frontier = frontier.clone();
             while !frontier.is_empty() {
-                if sum >= each * pieces.len() as f64 && pieces.len() < count {
-                    pieces.push(empty.clone());
-                }
-                // As many leaves as the piece still takes: one at least, and all if it is the last.
-                let full = if pieces.len() < count { each * pieces.len() as f64 } else { f64::INFINITY };
-                let mut taken = 0;
-                while let Some(&leaf) = frontier.left().get(taken).filter(|_| taken == 0 || sum < full) {
-                    sum += frontier.leaves.leaf(leaf as usize).at.share;
+                let (piece, mut taken) = (piece_at(sum), 0);
+                while let Some(&leaf) =
+                    frontier.left().get(taken).filter(|_| taken == 0 || piece_at(sum) == piece)
+                {
+                    sum += share(&frontier, leaf);
                     taken += 1;
                 }
-                let part = frontier.take_first(taken);
-                match pieces.last_mut() {
-                    Some(piece) if is_next => piece.left.next.push(part),
-                    Some(piece) => piece.left.todo.push_back(part),
-                    None => {}
-                }
+                let (part, left) = (frontier.take_first(taken), &mut pieces[piece].left);
+                if is_next { left.next.push(part) } else { left.todo.push_back(part) }
             }
         }
         pieces.retain(|piece| piece.len() > 0);
         pieces
     }
-}
-
-fn in_order<'f>(
-    todo: impl Iterator<Item = &'f Frontier>,
-    next: &'f [Frontier],
-) -> impl Iterator<Item = (bool, &'f Frontier)> {
-    todo.map(|frontier| (false, frontier)).chain(next.iter().map(|frontier| (true, frontier)))
 }
 
 /// What is left of a round, and for the next one.

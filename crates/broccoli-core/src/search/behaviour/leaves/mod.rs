@@ -125,7 +125,7 @@ impl Leaves {
             _ => 0,
         };
         let (mut leaves, none) = (Leaves::new(dimensions), Leaves::default());
-        let at = Position { trace: 0, steps: 0, worst, total: 0.0, share: 1.0 };
+        let at = Position { worst, share: 1.0, ..Position::default() };
         let cell = &vec![0; dimensions];
         let leaf = Leaf { at, labels: 0, cost: Some(0), cell, label: None, started: &[], values: &[] };
         leaves.push(leaf, |index| none.label(index as u32));

@@ -7,16 +7,9 @@
 //! The machine runs no system: it says what to do next ([`Ask`]) and is told what happened, a verdict
 //! and a cell. The places it may come back to are its *marks*, a stack, and its *leaves* (below).
 //!
-//! **Allowance.** The walk looks for behaviours better than its incumbent (value v, size s): a better
-//! value within all the nodes allowed, or the same value with fewer than s nodes. So at any moment
-//! there is an allowance: how many nodes the behaviour may need, given the best value it can still
-//! have; or none, and then it fails. When the walk is done no better behaviour exists.
-//!
-//! **Rounds.** What goes beyond the limits of a [`Round`] is set aside as a *leaf*, and the next round,
-//! with wider limits, goes on from the leaves; so no transition is asked for twice. A `reach` round
-//! limits the steps of a trace: the traces lengthen together, and the first solution found is nearly
-//! the best one. A `survive` round limits the nodes: small trees come first, and of the leaves those
-//! that promise most.
+//! The walk looks for behaviours better than its incumbent: how many nodes one may need, given the best value it can
+//! still have, is its [`Allowance`]. What goes beyond the limits of a [`Round`] is set aside as a *leaf*, and the next
+//! round goes on from the leaves; so no transition is asked for twice.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -95,7 +88,7 @@ pub(super) enum Origin {
 }
 
 /// Where a walk is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
     /// Which trace is being run, counted in the order of the walk.
     pub(super) trace: u32,
@@ -197,7 +190,7 @@ impl<S: Store> Walk<S> {
             space: VersionSpace::new(thresholds, actions, problem.limits().depth(), 0),
             told: 0,
             cost: 0,
-            at: Position { trace: 0, steps: 0, worst: 0, total: 0.0, share: 0.0 },
+            at: Position::default(),
             order: (0..initials as u32).collect(),
             failures: vec![0; initials],
             frames: Vec::new(),
