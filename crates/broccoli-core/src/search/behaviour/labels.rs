@@ -13,7 +13,7 @@ const MOST_DENSE: usize = 1 << 22;
 const MOST_DENSE_OF_MANY: usize = 1 << 10;
 const EMPTY: u32 = 0;
 
-/// More points than a version space has.
+/// The version space has not been told of a label. It is more than any number of points, so nothing is taken back.
 pub(super) const NOT_TOLD: u32 = u32::MAX;
 
 /// A label that was given to a cell.

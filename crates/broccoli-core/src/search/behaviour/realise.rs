@@ -20,11 +20,20 @@ pub(in crate::search) struct Labelled {
 impl Labelled {
     /// Whether it can be a labelled cell of this problem.
     pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
-        let mut ranks = self.cell.iter().zip(problem.dimensions());
-        self.cell.len() == problem.dimensions().len()
-            && usize::from(self.label) < problem.actions().len()
-            && ranks.all(|(&rank, d)| usize::from(rank) <= d.thresholds.len())
+        are_cells(&self.cell, 1, problem) && is_action(self.label, problem)
     }
+}
+
+/// Whether these can be the ranks of so many cells of a problem.
+pub(super) fn are_cells(ranks: &[u16], count: usize, problem: &Problem) -> bool {
+    let dimensions = problem.dimensions();
+    let thresholds = dimensions.iter().map(|dimension| dimension.thresholds.len());
+    Some(ranks.len()) == count.checked_mul(dimensions.len())
+        && ranks.iter().zip(thresholds.cycle()).all(|(&rank, most)| usize::from(rank) <= most)
+}
+
+pub(super) fn is_action(label: u16, problem: &Problem) -> bool {
+    usize::from(label) < problem.actions().len()
 }
 
 type Labels<'a> = Vec<&'a Labelled>;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::places::Places;
+use super::realise::are_cells;
 use super::walk::Position;
 use crate::problem::{Problem, Verdict};
 
@@ -54,9 +55,6 @@ pub(super) struct Trie {
     #[serde(skip)]
     places: Places,
 }
-
-/// What a task adds to a trie.
-pub(super) type Added = Trie;
 
 impl Trie {
     pub(super) fn new(problem: &Problem) -> Self {
@@ -102,7 +100,7 @@ impl Trie {
     }
 
     /// Adds what a task has found out. Another task may have found out the same.
-    pub(super) fn add(&mut self, added: &Added) {
+    pub(super) fn add(&mut self, added: &Trie) {
         let mut numbers: Vec<Node> = Vec::with_capacity(added.records.len());
         for (index, record) in (0..).zip(&added.records) {
             let own = record.parent.checked_sub(added.first);
@@ -122,10 +120,7 @@ impl Trie {
     /// Whether what was read can be of this problem. If so, all that was not written down is there again but the places.
     pub(super) fn restore(&mut self, problem: &Problem) -> bool {
         let Trie { first, records, cells, .. } = std::mem::replace(self, Trie::new(problem));
-        let thresholds = problem.dimensions().iter().map(|dimension| dimension.thresholds.len());
-        if (first, cells.len()) != (self.first, records.len() * self.dimensions)
-            || cells.iter().zip(thresholds.cycle()).any(|(&rank, most)| usize::from(rank) > most)
-        {
+        if first != self.first || !are_cells(&cells, records.len(), problem) {
             return false;
         }
         for (record, cell) in records.into_iter().zip(cells.chunks(self.dimensions)) {
@@ -146,7 +141,7 @@ impl Trie {
 #[derive(Debug, Default)]
 pub(super) struct Recall {
     trie: Arc<Trie>,
-    added: Added,
+    added: Trie,
     most_bytes: usize,
     has_room: bool,
     /// Where the next node of the trace that is being run belongs, if it is written down: after this node and action.
@@ -159,7 +154,7 @@ pub(super) struct Recall {
 
 impl Recall {
     /// Begins a task, or goes on with one that has added something before. Up to so many bytes are remembered in all.
-    pub(super) fn begin(&mut self, trie: Arc<Trie>, added: Option<Added>, most_bytes: usize) {
+    pub(super) fn begin(&mut self, trie: Arc<Trie>, added: Option<Trie>, most_bytes: usize) {
         self.stop();
         let Trie { dimensions, actions, .. } = *trie;
         let empty = || Trie { dimensions, actions, first: trie.end(), ..Trie::default() };
@@ -169,7 +164,7 @@ impl Recall {
     }
 
     /// What the task has added.
-    pub(super) fn end(&mut self) -> Added {
+    pub(super) fn end(&mut self) -> Trie {
         self.stop();
         self.trie = Arc::default();
         std::mem::take(&mut self.added)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::realise::{Labelled, least_nodes, realised};
-use super::recall::{Added, Trie};
+use super::recall::Trie;
 use super::schedule::{Round, Scout};
 use super::score::Score;
 use super::task::{Found, Task};
@@ -101,7 +101,7 @@ impl State {
         trie.forget_places();
         for task in &mut self.chunk {
             task.brief.trie = Arc::clone(&self.trie);
-            task.added.iter_mut().for_each(Added::forget_places);
+            task.added.iter_mut().for_each(Trie::forget_places);
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::realise::Labelled;
-use super::recall::{Added, Trie};
+use super::recall::Trie;
 use super::score::Score;
 use super::walk::Job;
 use crate::problem::{Problem, StopReason};
@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) brief: Brief,
     /// What it adds to the remembered traces.
     #[serde(skip)]
-    pub(super) added: Option<Added>,
+    pub(super) added: Option<Trie>,
     /// How many queries may be made, if that is limited; and why it was stopped, if it was.
     #[serde(skip)]
     pub(super) quota: Option<u64>,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::labels::{Given, NOT_TOLD, append};
 use super::places::Places;
+use super::realise::{are_cells, is_action};
 use super::version_space::Cost;
 use super::walk::Position;
 use crate::problem::{Objective, Problem};
@@ -103,7 +104,8 @@ pub(super) struct Leaves {
     groups: Vec<Group>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
-    /// The places that their traces have reached. Not written down, as no other process could come back to them.
+    /// The places that their traces have reached: fewer than leaves if the last ones are still to be saved, and none of
+    /// leaves that wait. Not written down, as no other process could come back to them.
     #[serde(skip)]
     pub(super) places: Places,
     /// The labels of the last leaf, and how many of them the walk still has.
@@ -333,15 +335,4 @@ impl Group {
         let are_few = (self.trace as usize) < states && self.started.len() <= states;
         is_worth && are_few && self.started.iter().all(is_state)
     }
-}
-
-fn are_cells(cells: &[u16], count: usize, problem: &Problem) -> bool {
-    let dimensions = problem.dimensions();
-    let thresholds = dimensions.iter().map(|dimension| dimension.thresholds.len());
-    Some(cells.len()) == count.checked_mul(dimensions.len())
-        && cells.iter().zip(thresholds.cycle()).all(|(&rank, most)| usize::from(rank) <= most)
-}
-
-fn is_action(label: u16, problem: &Problem) -> bool {
-    usize::from(label) < problem.actions().len()
 }

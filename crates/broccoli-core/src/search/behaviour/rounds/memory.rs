@@ -1,4 +1,4 @@
-//! Sees to it that a search takes no more memory than it may.
+//! Keeps the memory of a search within its limit.
 
 use super::Rounds;
 use crate::search::behaviour::Options;
@@ -17,7 +17,8 @@ impl Options {
 }
 
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
-    /// Sees to it that no more memory is taken than may be: first the cache is shrunk, then nothing more is set aside.
+    /// Keeps memory within its limit: shrinks the cache first, then gives up the scout if that takes more than the
+    /// search, then sets nothing more aside.
     pub(super) fn look_at_memory(&mut self) {
         let (now, next) = self.state.left.bytes();
         let scout = self.state.scout.as_ref().map_or((0, 0), |(_, left)| left.bytes());

@@ -108,7 +108,7 @@ pub(super) struct Position {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The next label to try, from which all others follow; whether it is known that it is not plainly impossible;
+    /// The next label to try; all greater ones are untried, too. Whether it is known that it is not plainly impossible;
     /// and how many predicates a tree with it needs at most, or `Cost::MAX`.
     next: u16,
     is_open: bool,
@@ -144,8 +144,8 @@ pub(super) struct Walk<S: Store> {
     /// Per initial state, how often its trace failed.
     failures: Vec<u64>,
     frames: Vec<Frame>,
-    /// How many of them have a mark; the places of these, and of others that are to be dropped; and whether that of the
-    /// last one is still to be saved.
+    /// How many of them have a mark, as they are not remembered; the places of these, and above them stale ones, which
+    /// the next save drops; and whether the place of the last mark is still to be saved.
     marks: u32,
     mark_places: Places,
     wants_mark: bool,
