@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use broccoli_core::problem::{
@@ -135,6 +136,67 @@ fn checkpoints_on_the_way_change_nothing() {
         run(0.02, scattered(wanted, MOST_TREES), check);
         run(0.02, structured(wanted, MOST_TREES), check);
     }
+}
+
+/// Keeps one checkpoint, when it is asked for the n-th time.
+struct Once {
+    asked: u64,
+    at: u64,
+    kept: Option<String>,
+}
+
+impl Keeper for Once {
+    fn is_due(&mut self) -> bool {
+        self.asked += 1;
+        self.asked == self.at
+    }
+    fn keep(&mut self, checkpoint: &Checkpoint) {
+        self.kept = Some(serde_json::to_string(checkpoint).expect("a checkpoint is plain data"));
+    }
+}
+
+/// A search that is stopped between two chunks ends with the same tree after the same number of queries, from any number
+/// of initial states.
+#[test]
+fn stops_between_chunks_change_nothing() {
+    let compared = AtomicU64::new(0);
+    let tuning =
+        Tuning { least_chunk: 16, least_task: 8, chunk_share: 2, most_tasks: 4, ..Tuning::default() };
+    let check = |table: &TableProblem| {
+        let problem = table.problem();
+        let factory = table.factory(ComeBack::Clone);
+        let search = Search::new(&problem, &factory).tuning(tuning);
+        let whole = search.run().map_err(|e| e.to_string())?;
+        for at in 1..12 {
+            let mut keeper = Once { asked: 0, at, kept: None };
+            Search::new(&problem, &factory)
+                .tuning(tuning)
+                .keeper(&mut keeper)
+                .run()
+                .map_err(|e| e.to_string())?;
+            let Some(json) = keeper.kept else { break };
+            let value: serde_json::Value = serde_json::from_str(&json).map_err(|e| e.to_string())?;
+            let tasks = value["saved"]["chunk"].as_array().ok_or("there are tasks")?;
+            if tasks.iter().any(|task| task["is_done"] != true) {
+                continue;
+            }
+            compared.fetch_add(1, Relaxed);
+            let checkpoint = serde_json::from_str(&json).map_err(|e| e.to_string())?;
+            let search = Search::new(&problem, &factory).threads(NonZeroUsize::new(3).expect("not 0"));
+            let resumed =
+                search.resume(checkpoint).map_err(|e| e.to_string())?.run().map_err(|e| e.to_string())?;
+            if (&resumed.best, resumed.statistics.queries) != (&whole.best, whole.statistics.queries) {
+                return Err(format!("at {at}: {resumed:?}\n{whole:?}"));
+            }
+        }
+        Ok(())
+    };
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(0.003, scattered(wanted, MOST_TREES), check);
+        run(0.003, structured(wanted, MOST_TREES), check);
+        run(0.002, any_objective(structured(wanted, MOST_TREES)), check);
+    }
+    assert!(compared.load(Relaxed) > 300, "only {compared:?} stops were between chunks");
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             if self.options.is_cache_too_large() {
                 self.shrink_cache();
             }
+            self.fold_if_done();
             if is_checkpoint_due {
                 self.keep();
             }
@@ -115,11 +116,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// The tasks that come next: those of the chunk that are not done, or else of the next chunk or round. None if the
     /// search is over.
     fn next_tasks(&mut self) -> Option<Vec<Task>> {
-        while self.state.chunk.iter().all(|task| task.is_done) {
-            if !self.state.chunk.is_empty() {
-                self.fold();
-                self.look_at_memory();
-            }
+        self.fold_if_done();
+        while self.state.chunk.is_empty() {
             if !self.state.left.todo.is_empty() {
                 self.state.chunk = self.next_chunk();
             } else if !self.next_round() {
@@ -248,8 +246,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         ended
     }
 
-    /// Folds what came of the chunk, in the order of its tasks.
-    fn fold(&mut self) {
+    /// Folds what came of the chunk, in the order of its tasks, if they are done.
+    fn fold_if_done(&mut self) {
+        if self.state.chunk.is_empty() || self.state.chunk.iter().any(|task| !task.is_done) {
+            return;
+        }
         let mut chunk = std::mem::take(&mut self.state.chunk);
         // Nobody reads the remembered traces now: they can grow where they are.
         chunk.iter_mut().for_each(|task| task.brief.trie = Arc::default());
@@ -273,6 +274,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         }
         self.fold_scout(scout, is_found);
         self.report();
+        self.look_at_memory();
     }
 
     /// Goes on with the small sizes, unless the search has found something itself and knows better.
