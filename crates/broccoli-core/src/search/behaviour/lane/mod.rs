@@ -81,7 +81,7 @@ pub(super) struct Lane<'p, S: Store> {
     is_suspended: bool,
     is_interrupted: bool,
 
-    is_quick: bool,
+    longest_slice: u64,
     /// Whether what the system answers is written down, and room for its state.
     wants_replies: bool,
     state: Vec<u8>,
@@ -120,7 +120,7 @@ impl<'p, S: Store> Lane<'p, S> {
             quota: 0,
             is_suspended: false,
             is_interrupted: false,
-            is_quick: factory.is_quick(),
+            longest_slice: if factory.is_quick() { LONGEST_SLICE } else { SLICE },
             wants_replies: witness.as_ref().is_some_and(|witness| witness.wants_replies()),
             state: Vec::new(),
             sample_at: if sample.is_some() { 0 } else { u64::MAX },
@@ -130,8 +130,7 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// How many steps to make before the next look at everything else.
     pub(super) fn slice(&self) -> u64 {
-        let longest = if self.is_quick { LONGEST_SLICE } else { SLICE };
-        (self.walk.work / SLICES).clamp(SLICE, longest)
+        (self.walk.work / SLICES).clamp(SLICE, self.longest_slice)
     }
 
     /// Begins a task, or goes on with one that was interrupted.

@@ -112,7 +112,7 @@ impl<S: Store> Walk<S> {
         }
         if let Some(Open { label: next, most }) = open {
             let (labelled, at) = (labelled as u32, Position { share: self.at.share * later, ..at });
-            self.frames.push(Frame { labelled, next, is_open: true, most, at, node: None });
+            self.frames.push(Frame { labelled, next, most: Some(most), at, node: None });
             self.marks += 1;
             self.wants_mark = true;
         }

@@ -34,8 +34,7 @@ impl<S: Store> Walk<S> {
     fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, next, is_open, most: most_with, at, node }) = self.frames.last()
-            else {
+            let Some(&Frame { labelled, next, most: most_with, at, node }) = self.frames.last() else {
                 break None;
             };
             let mark = self.marks - u32::from(node.is_none());
@@ -53,7 +52,7 @@ impl<S: Store> Walk<S> {
             match (allowance, self.frames.last_mut()) {
                 (Some(_), Some(frame)) if next + 1 < self.actions => {
                     frame.at.share -= share;
-                    (frame.next, frame.is_open, frame.most) = (next + 1, false, Cost::MAX);
+                    (frame.next, frame.most) = (next + 1, None);
                 }
                 _ => self.drop_frame(),
             }
@@ -64,8 +63,8 @@ impl<S: Store> Walk<S> {
             let within = most.min(self.job.round.nodes);
             let point = Point::new(&cell, next);
             let is_given = !self.is_suspended
-                && (is_open || self.space.fit(&point, within) != Fit::No)
-                && self.give(&point, most_with, self.labels.find(&cell).0, within);
+                && (most_with.is_some() || self.space.fit(&point, within) != Fit::No)
+                && self.give(&point, most_with.unwrap_or(Cost::MAX), self.labels.find(&cell).0, within);
             match node {
                 None if is_given => break Some(self.step(Origin::Mark(mark), next)),
                 Some(node) if is_given => {

@@ -108,11 +108,10 @@ pub(super) struct Position {
 struct Frame {
     /// How many cells were labelled when it was reached.
     labelled: u32,
-    /// The next label to try; all greater ones are untried, too. Whether it is known that it is not plainly impossible;
-    /// and how many predicates a tree with it needs at most, or `Cost::MAX`.
+    /// The next label to try; all greater ones are untried, too. If it is known that it is not plainly impossible, how
+    /// many predicates a tree with it needs at most, or `Cost::MAX`.
     next: u16,
-    is_open: bool,
-    most: Cost,
+    most: Option<Cost>,
     at: Position,
     /// Where it is remembered; else it has a mark.
     node: Option<Node>,
