@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
-use broccoli_core::search::{Outcome, Search, Status};
+use broccoli_core::search::{Outcome, Search, Status, Tuning};
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::jittery::jittery;
 use broccoli_tests::oracle;
@@ -31,7 +31,12 @@ fn search_with(
     search.cache(cache).memory_limit(memory).run().map_err(|error| error.to_string())
 }
 
-/// Status, value, size and the tree itself are those of one thread.
+/// Chunks of several tasks from the first steps on.
+fn short_tasks() -> Tuning {
+    Tuning { least_chunk: 16, least_task: 8, chunk_share: 2, most_tasks: 8, ..Tuning::default() }
+}
+
+/// Status, value, size, the tree itself and the number of queries are those of one thread.
 #[test]
 fn random_problems_have_one_answer() {
     let check = |table: &TableProblem| {
@@ -40,11 +45,20 @@ fn random_problems_have_one_answer() {
         for come_back in [ComeBack::Clone, ComeBack::Replay] {
             let alone = search(&problem, &table.factory(come_back), 1)?;
             check_outcome(table, &alone, expected)?;
-            for threads in [2, 3, 8] {
-                let together = search(&problem, &jittery(table.factory(come_back)), threads)?;
-                check_outcome(table, &together, expected)?;
-                if together.best != alone.best {
-                    return Err(format!("{threads} threads: {together:?}\none: {alone:?}"));
+            for tuning in [Tuning::default(), short_tasks()] {
+                let search = |factory: &dyn SystemFactory, threads: usize| {
+                    let search = Search::new(&problem, factory).tuning(tuning);
+                    let threads = NonZeroUsize::new(threads).expect("at least one");
+                    search.threads(threads).run().map_err(|error| error.to_string())
+                };
+                let alone = search(&table.factory(come_back), 1)?;
+                for threads in [2, 3, 8] {
+                    let together = search(&jittery(table.factory(come_back)), threads)?;
+                    check_outcome(table, &together, expected)?;
+                    let queries = |outcome: &Outcome| outcome.statistics.queries;
+                    if together.best != alone.best || queries(&together) != queries(&alone) {
+                        return Err(format!("{threads} threads: {together:?}\none: {alone:?}"));
+                    }
                 }
             }
         }
@@ -108,10 +122,11 @@ fn environments_have_one_answer() {
         for problem in problems(environment) {
             let alone = search(&problem, environment, 1).expect("it runs");
             assert_eq!(alone.status, Status::Optimal);
-            for threads in [2, 4] {
+            for threads in [2, 3, 8] {
                 let together = search(&problem, environment, threads).expect("it runs");
                 assert_eq!(together.best, alone.best, "{} with {threads} threads", environment.name);
                 assert_eq!(together.bound, alone.bound);
+                assert_eq!(together.statistics.queries, alone.statistics.queries);
                 assert_eq!(together.statistics.necessary_queries, alone.statistics.necessary_queries);
             }
         }
