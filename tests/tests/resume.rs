@@ -65,7 +65,12 @@ fn interrupted(
         let outcome = search.query_limit(limit + 5 * u64::from(stops)).run().map_err(|e| e.to_string())?;
         match outcome.status {
             Status::Stopped(StopReason::QueryLimit) => {
-                kept = Some(keeper.kept.ok_or("nothing was kept")?);
+                let json = keeper.kept.ok_or("nothing was kept")?;
+                let best = serde_json::from_str::<Checkpoint>(&json).map_err(|e| e.to_string())?.best();
+                if best != outcome.best.as_ref().map(|best| (best.value, best.tree.size())) {
+                    return Err(format!("the checkpoint has {best:?}: {outcome:?}"));
+                }
+                kept = Some(json);
             }
             _ => return Ok((outcome, stops)),
         }
@@ -289,6 +294,20 @@ fn a_checkpoint_of_another_problem_is_refused() {
     // Labels of actions that do not exist, leaves that start nowhere.
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    // Too many initial states, a budget that cannot be added up, trees that are too large.
+    for (place, wrong) in [
+        ("/saved/chunk/0/budget", serde_json::json!(u64::MAX)),
+        ("/saved/chunk/0/todo/0/groups/0/started", serde_json::json!([0, 0, 0])),
+        ("/saved/scout/0/nodes", serde_json::json!(1_000)),
+    ] {
+        let mut damaged = value.clone();
+        *damaged.pointer_mut(place).expect("it is there") = wrong;
+        if place.ends_with("started") {
+            *damaged.pointer_mut("/saved/chunk/0/todo/0/groups/0/trace").expect("it is there") = 2.into();
+        }
+        let search = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint(&damaged.to_string()));
+        assert_eq!(search.err(), Some(ResumeError::Damaged), "{place}");
+    }
     for (place, wrong) in
         [("/saved/chunk/0/todo/0/labels/0/label", 7), ("/saved/chunk/0/todo/0/groups/0/started/0", 9)]
     {
