@@ -109,17 +109,6 @@ fn memory_does_not_matter() {
     }
 }
 
-/// Tasks share their leaves, which take memory once: a limit that is far from reached changes nothing.
-#[test]
-fn a_generous_memory_limit_changes_nothing() {
-    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
-    let tuning = Tuning { most_tasks: 256, least_task: 64, ..Tuning::default() };
-    let search = || Search::new(&problem, &MOUNTAIN_CAR).tuning(tuning);
-    let free = search().run().expect("it runs");
-    let limited = search().memory_limit(64 << 20).run().expect("it runs");
-    assert_eq!((&limited.best, limited.statistics.queries), (&free.best, free.statistics.queries));
-}
-
 /// The paper's environments, with one and with several initial states.
 #[test]
 fn environments_have_one_answer() {

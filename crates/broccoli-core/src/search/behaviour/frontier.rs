@@ -144,6 +144,7 @@ fn in_bands(keys: impl Iterator<Item = i64>, share: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Objective;
 
     /// Parts have all leaves, each once and in order, also of what was begun.
     #[test]
@@ -162,6 +163,17 @@ mod tests {
                 assert!(seen.into_iter().eq(100..100 + count));
             }
         }
+    }
+
+    /// Leaves that several frontiers share take memory once.
+    #[test]
+    fn shared_leaves_count_once() {
+        let one = Frontier::from(Leaves::root(2, Objective::reach(5)));
+        let other = Frontier::from((*one.leaves).clone());
+        let bytes = Frontier::bytes([&one].into_iter());
+        assert!(bytes > 0);
+        assert_eq!(Frontier::bytes([&one, &one.clone(), &one].into_iter()), bytes);
+        assert_eq!(Frontier::bytes([&one, &other, &one].into_iter()), 2 * bytes);
     }
 
     /// Of 12 keys the bands are the greatest, the next two, the next four, as long as there are not enough.
