@@ -73,6 +73,11 @@ impl Tally {
         Some(tally)
     }
 
+    /// The best value of a trace that has not been started.
+    pub(crate) fn best(&self) -> f64 {
+        self.best
+    }
+
     /// The value that no tree can beat.
     pub(crate) fn perfect(&mut self) -> u64 {
         self.overall(None).unwrap_or(0)

@@ -12,6 +12,8 @@ pub(super) const MOST_PLAUSIBLE: u64 = 1 << 48;
 pub(super) struct Counts {
     pub(super) traces: u64,
     pub(super) queries: u64,
+    /// Those of them that were made for hints.
+    pub(super) hints: u64,
     /// Transitions that the cache knew.
     pub(super) hits: u64,
     pub(super) replayed: u64,
@@ -24,7 +26,7 @@ impl Counts {
     /// Whether they can be counts: none is so large that more could not be added.
     pub(super) fn are_plausible(&self) -> bool {
         let Behaviours { complete, bound, violated, realisable, unrealisable } = self.behaviours;
-        let counts = [self.traces, self.queries, self.hits, self.replayed];
+        let counts = [self.traces, self.queries, self.hints, self.hits, self.replayed];
         let behaviours = [complete, bound, violated, realisable, unrealisable];
         let is_plausible = |&count: &u64| count < MOST_PLAUSIBLE;
         counts.iter().chain(&behaviours).all(is_plausible) && (0.0..=2.0).contains(&self.ended)
@@ -37,6 +39,7 @@ impl std::ops::Add for Counts {
         Counts {
             traces: self.traces + other.traces,
             queries: self.queries + other.queries,
+            hints: self.hints + other.hints,
             hits: self.hits + other.hits,
             replayed: self.replayed + other.replayed,
             ended: self.ended + other.ended,

@@ -38,6 +38,8 @@ pub struct Statistics {
     pub traces: u64,
     /// Queries: steps of the black box, but those that come back to a state or confirm the answer (below).
     pub queries: u64,
+    /// Of the queries, those made for hints: by the local search beside the proof (`behaviour`).
+    pub queries_hints: u64,
     /// Queries made again only to come back to a state, because the system can only be reset
     /// (`behaviour`).
     pub replayed: u64,
@@ -67,6 +69,7 @@ impl std::ops::Add for Statistics {
             trees: self.trees + other.trees,
             traces: self.traces + other.traces,
             queries: self.queries + other.queries,
+            queries_hints: self.queries_hints + other.queries_hints,
             replayed: self.replayed + other.replayed,
             cache_hits: self.cache_hits + other.cache_hits,
             queries_confirming: self.queries_confirming + other.queries_confirming,

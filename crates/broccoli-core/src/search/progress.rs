@@ -256,6 +256,7 @@ impl<'a> Progress<'a> {
         let statistics = &mut self.statistics;
         statistics.traces = self.of_start.0 + counts.traces;
         statistics.replayed = counts.replayed;
+        statistics.queries_hints = counts.hints;
         statistics.behaviours = counts.behaviours;
         statistics.cache_hits = counts.hits;
         statistics.queries = self.of_start.1 + counts.queries;

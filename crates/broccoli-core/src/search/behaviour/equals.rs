@@ -14,7 +14,7 @@ use super::realise::{Labelled, for_each_tree};
 use super::recall::Trie;
 use super::schedule::Round;
 use super::score::Score;
-use super::task::{Brief, Task};
+use super::task::{Brief, Found, Task, What};
 use super::tuning::Tuning;
 use super::version_space::Cost;
 use super::walk::Job;
@@ -67,8 +67,8 @@ pub(in crate::search) fn for_each_equal(
             match (paused?, lane.task.stopped) {
                 (Paused::Slice | Paused::Asked, _) => {}
                 (Paused::Found, _) => {
-                    let labels: Vec<&Labelled> =
-                        lane.task.found.iter().flat_map(|found| found.labels.iter().flatten()).collect();
+                    let Some(Found { what: What::Labels(labels), .. }) = &lane.task.found else { continue };
+                    let labels: Vec<&Labelled> = labels.iter().collect();
                     if for_each_tree(problem, &labels, problem.limits().depth(), size, visit).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }

@@ -18,6 +18,7 @@
 //! | [`version_space`], [`bounds`] | which labels some tree still allows, and how large it must be |
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`], [`places`] | behaviours set aside, in an order, and how to come back to them |
+//! | [`hints`] | good trees early, by local search |
 //! | [`recall`] | traces of later initial states, so that they are not run again |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
@@ -27,6 +28,7 @@ mod batch;
 mod bounds;
 mod equals;
 mod frontier;
+mod hints;
 mod labels;
 mod lane;
 mod leaves;

@@ -63,7 +63,7 @@ impl Trie {
     }
 
     /// What it takes in memory, without its places.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.records.len() * size_of::<Record>() + 2 * self.cells.len() + size_of::<Node>() * self.next.len()
     }
 

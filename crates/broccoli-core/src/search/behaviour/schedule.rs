@@ -95,30 +95,3 @@ fn is_reach(problem: &Problem) -> bool {
 pub(super) fn most_nodes(problem: &Problem) -> Cost {
     Cost::try_from(problem.limits().nodes()).unwrap_or(Cost::MAX)
 }
-
-/// The small sizes, walked beside the rounds of `reach` for good solutions early.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Scout {
-    /// The most predicates of the trees walked now, and the steps of their traces.
-    pub(super) nodes: Cost,
-    pub(super) cut: u64,
-}
-
-impl Scout {
-    /// Trees of so many predicates, from the beginning, if they are to be walked: up to one fewer than allowed.
-    pub(super) fn of(problem: &Problem, tuning: &Tuning, nodes: Cost, has_best: bool) -> Option<Self> {
-        let is_wanted = is_reach(problem) && nodes < most_nodes(problem);
-        is_wanted.then_some(Scout { nodes, cut: if has_best { u64::MAX } else { tuning.first_cut } })
-    }
-
-    /// Whether a search for this can have it.
-    pub(super) fn is_of(self, problem: &Problem) -> bool {
-        is_reach(problem) && self.nodes < most_nodes(problem)
-    }
-
-    /// What its tasks are to do.
-    pub(super) fn job(self, gap: f64) -> Job {
-        let round = Round { cut: self.cut, ..Round::LAST };
-        Job { nodes: self.nodes, round, gap, is_counted: false, wants_equals: false }
-    }
-}

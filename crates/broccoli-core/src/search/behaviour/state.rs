@@ -7,11 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
-use super::realise::{Labelled, least_nodes, realised};
+use super::hints::Hints;
+use super::realise::{Labelled, least_nodes};
 use super::recall::Trie;
-use super::schedule::{Round, Scout};
+use super::schedule::Round;
 use super::score::Score;
-use super::task::{Found, Task};
+use super::task::{Found, Task, What};
 use super::transitions::Transitions;
 use super::tuning::Tuning;
 use super::version_space::Cost;
@@ -26,13 +27,12 @@ pub(in crate::search) struct State {
     pub(super) tuning: Tuning,
     pub(super) round: Round,
     pub(super) left: Left,
-    /// The small sizes of `reach`, and what is left of those.
-    pub(super) scout: Option<(Scout, Left)>,
+    /// The local search beside the walk, if there is one.
+    pub(super) hints: Option<Hints>,
     /// The tasks of the present chunk, and what has come of them.
     pub(super) chunk: Vec<Task>,
-    /// The steps of all tasks that were folded, and those of the scout.
+    /// The steps of all tasks that were folded, but for hints.
     pub(super) work: u64,
-    pub(super) scout_work: u64,
     /// What ends the search, as it is known that nothing is better. Not for a search that is written down.
     #[serde(skip)]
     pub(super) goal: Option<Score>,
@@ -55,10 +55,9 @@ impl State {
             tuning,
             round: Round::first(problem, &tuning),
             left: Left::root(problem),
-            scout: Scout::of(problem, &tuning, 1, false).map(|scout| (scout, Left::root(problem))),
+            hints: Some(Hints::new(problem)),
             chunk: Vec::new(),
             work: 0,
-            scout_work: 0,
             goal: None,
             best: None,
             passed_over: None,
@@ -73,8 +72,9 @@ impl State {
     pub(in crate::search) fn for_equal(problem: &Problem, value: u64, size: u64) -> Self {
         let score =
             |size: u64| Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX));
-        let larger = Found { score: score(size.saturating_add(1)), labels: None, own_steps: 0 };
-        State { goal: Some(score(size)), best: Some(larger), ..State::root(problem, Tuning::default()) }
+        let larger = Found::of_start(score(size.saturating_add(1)));
+        let root = State::root(problem, Tuning::default());
+        State { goal: Some(score(size)), best: Some(larger), hints: None, ..root }
     }
 
     /// The best behaviour so far, also of a chunk that is not folded.
@@ -85,15 +85,13 @@ impl State {
 
     /// The best tree, if it was found by walking, and its value.
     pub(in crate::search) fn best(&self, problem: &Problem) -> Option<Solution> {
-        let Found { score, labels, .. } = self.best_found()?;
-        let tree = realised(problem, labels.as_ref()?, score.size);
-        Some(Solution { tree, value: score.value(problem.objective()) })
+        let found = self.best_found()?;
+        Some(Solution { tree: found.tree(problem)?, value: found.score.value(problem.objective()) })
     }
 
     /// Only the labels of leaves are known from now on, and not their places.
     pub(super) fn forget_places(&mut self) {
-        let scout = self.scout.iter_mut().map(|(_, left)| left);
-        let left = scout.chain([&mut self.left]).flat_map(|left| left.todo.iter_mut().chain(&mut left.next));
+        let left = self.left.todo.iter_mut().chain(&mut self.left.next);
         let chunk = self.chunk.iter_mut().flat_map(|task| task.todo.iter_mut().chain(&mut task.next));
         let mut known = Vec::new();
         left.chain(chunk).for_each(|frontier| frontier.forget_places(&mut known));
@@ -110,23 +108,27 @@ impl State {
         let is_found = |found: &Found| {
             let limits = problem.limits();
             let size = u64::from(found.score.size);
-            // Only what a tree does is a behaviour.
-            found.labels.as_ref().is_none_or(|labels| {
-                let all: Vec<&Labelled> = labels.iter().collect();
-                size <= limits.nodes()
-                    && labels.iter().all(|labelled| labelled.is_of(problem))
-                    && least_nodes(&all, limits.depth(), size) == Some(size)
-            })
+            match &found.what {
+                What::Start => true,
+                What::Tree(tree) => tree.is_of(problem) && tree.size() as u64 == size,
+                // Only what a tree does is a behaviour.
+                What::Labels(labels) => {
+                    let all: Vec<&Labelled> = labels.iter().collect();
+                    size <= limits.nodes()
+                        && labels.iter().all(|labelled| labelled.is_of(problem))
+                        && least_nodes(&all, limits.depth(), size) == Some(size)
+                }
+            }
         };
         let mut found = self.chunk.iter().filter_map(|task| task.found.as_ref()).chain(&self.best);
-        let mut counts = self.failures.iter().chain([&self.work, &self.scout_work]);
+        let mut counts = self.failures.iter().chain([&self.work]);
         found.all(is_found)
             && counts.all(|&count| count < MOST_PLAUSIBLE)
             && self.failures.len() == problem.initial_states().len()
             && self.round.is_of(problem)
             && self.left.is_of(problem)
-            && self.scout.as_ref().is_none_or(|(scout, left)| scout.is_of(problem) && left.is_of(problem))
-            && self.chunk.iter().all(|task| task.is_of(problem) && (self.scout.is_some() || !task.is_scout))
+            && self.hints.as_ref().is_none_or(|hints| hints.is_of(problem))
+            && self.chunk.iter().all(|task| task.is_of(problem))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)
             && (*self.trie).clone().restore(problem)
@@ -139,7 +141,7 @@ impl State {
 
     /// All leaves in their order: whether they are for the next round, and the leaves.
     fn frontiers(&self) -> impl Iterator<Item = (bool, &Frontier)> {
-        let tasks = || self.chunk.iter().filter(|task| !task.is_scout);
+        let tasks = || self.chunk.iter();
         let todo = tasks().flat_map(|task| task.todo.iter().chain(&task.waiting)).chain(&self.left.todo);
         let next = tasks().flat_map(|task| &task.next).chain(&self.left.next);
         todo.map(|frontier| (false, frontier)).chain(next.map(|frontier| (true, frontier)))
@@ -153,7 +155,7 @@ impl State {
         let each = self.frontiers().map(all).sum::<f64>() / count as f64;
         let empty = State {
             left: Left::default(),
-            scout: None,
+            hints: None,
             chunk: Vec::new(),
             best: self.best_found().cloned(),
             transitions: None,

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
-use super::realise::Labelled;
+use super::hints::{Hints, Ranked};
+use super::realise::{Labelled, realised};
 use super::recall::Trie;
 use super::score::Score;
 use super::walk::Job;
 use crate::problem::{Problem, StopReason};
 use crate::search::counts::MOST_PLAUSIBLE;
+use crate::tree::Tree;
 
 /// Some leaves to go on from, with all that what comes of them depends on; and what has come of them so far. One that
 /// was interrupted goes on where it was.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Whether it is one of the scout.
-    pub(super) is_scout: bool,
+    /// Where the local search is, if it is a task for that.
+    pub(super) hints: Option<Box<Hints>>,
     /// What is left of it: what it had begun, and last the leaves that it was given, of which there were so many.
     pub(super) todo: VecDeque<Frontier>,
     pub(super) leaves: u64,
@@ -72,6 +74,7 @@ impl Task {
         let mut counts = self.failures.iter().chain([&self.leaves, &self.work, &self.budget]);
         let mut leaves = self.todo.iter().chain(&self.next).chain(&self.waiting);
         self.failures.len() == problem.initial_states().len()
+            && self.hints.as_ref().is_none_or(|hints| hints.is_of(problem))
             && counts.all(|&count| count < MOST_PLAUSIBLE)
             && leaves.all(|frontier| frontier.leaves.are_of(problem))
     }
@@ -81,8 +84,34 @@ impl Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Found {
     pub(super) score: Score,
-    /// Its labels; none if it is a tree that the search was given.
-    pub(super) labels: Option<Vec<Labelled>>,
+    pub(super) what: What,
     /// The steps of its trace that no smaller tree makes.
     pub(super) own_steps: u64,
+}
+
+/// How a behaviour is known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum What {
+    /// It is that of the tree that the search was given.
+    Start,
+    /// By its labels.
+    Labels(Vec<Labelled>),
+    /// By a tree, that of a hint.
+    Tree(Ranked),
+}
+
+impl Found {
+    /// The tree that the search was given, or one that it need not find.
+    pub(super) fn of_start(score: Score) -> Self {
+        Found { score, what: What::Start, own_steps: 0 }
+    }
+
+    /// Its tree, unless that is the one that the search was given.
+    pub(super) fn tree(&self, problem: &Problem) -> Option<Tree> {
+        match &self.what {
+            What::Start => None,
+            What::Labels(labels) => Some(realised(problem, labels, self.score.size)),
+            What::Tree(tree) => Some(tree.tree(problem)),
+        }
+    }
 }

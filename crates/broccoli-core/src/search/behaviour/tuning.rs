@@ -16,8 +16,12 @@ pub struct Tuning {
     pub cut_growth: u64,
     /// `reach`: an incumbent within so many percent of the cut makes the next round the last.
     pub near: u64,
-    /// `reach`: for one step of the small sizes beforehand the search makes so many others.
-    pub scout_share: u64,
+    /// Hints make as many queries as the walk up to this number, …
+    pub hint_first: u64,
+    /// … and up to so many percent of those that they had made when one last improved the best tree; …
+    pub hint_patience: u64,
+    /// … and then one for so many of the walk.
+    pub hint_share: u64,
     /// `survive`: what a label takes away from the promise of a behaviour, in steps.
     pub label_price: u64,
     /// `survive`: the behaviours of a round come in bands of equal promise, up to one part in so many of them.
@@ -42,7 +46,9 @@ impl Default for Tuning {
             first_cut: 2,
             cut_growth: 133,
             near: 120,
-            scout_share: 10,
+            hint_first: 1_024,
+            hint_patience: 200,
+            hint_share: 20,
             label_price: 3,
             in_bands: 4,
             chunk_share: 16,
@@ -64,6 +70,11 @@ impl Tuning {
         }
     }
 
+    /// Without hints: only the walk.
+    pub fn without_hints(self) -> Self {
+        Tuning { hint_first: 0, hint_patience: 0, hint_share: u64::MAX, ..self }
+    }
+
     /// For systems that take long for a query, or make many at a time: more tasks, and from early on, as idle
     /// processors cost more than steps in vain.
     pub fn for_slow_systems() -> Self {
@@ -75,7 +86,7 @@ impl Tuning {
         Tuning {
             cut_growth: self.cut_growth.max(101),
             near: self.near.max(100),
-            scout_share: self.scout_share.max(1),
+            hint_share: self.hint_share.max(1),
             in_bands: self.in_bands.max(1),
             chunk_share: self.chunk_share.max(1),
             least_chunk: self.least_chunk.clamp(1, 1 << 40),
@@ -112,7 +123,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "scout_share": 0, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hint_first": 0, "hint_patience": 0, "hint_share": 0, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

@@ -1,5 +1,6 @@
 //! A walk on a system: performs tasks.
 
+mod hints;
 mod steps;
 
 use std::num::NonZeroUsize;
@@ -7,8 +8,10 @@ use std::sync::Arc;
 
 use super::bounds::Store;
 use super::frontier::Frontier;
+use super::hints::Climb;
+use super::recall::Trie;
 use super::score::Score;
-use super::task::{Found, Task};
+use super::task::{Found, Task, What};
 use super::walk::{Ask, Origin, Walk};
 use crate::problem::cache::Shared as Cache;
 use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemFactory, Verdict};
@@ -62,6 +65,11 @@ pub(super) struct Lane<'p, S: Store> {
     pub(super) instance: Instance<'p>,
     gate: Arc<Gate<'p>>,
     pub(super) walk: Walk<S>,
+    /// The local search, and whether that is what the task is for.
+    climb: Option<Box<Climb<'p>>>,
+    is_hint: bool,
+    /// Queries made for hints.
+    hints: u64,
     /// The cell after the last answer.
     cell: Vec<u16>,
     /// Whether its steps are made elsewhere, together with others; and the next one's action.
@@ -109,6 +117,9 @@ impl<'p, S: Store> Lane<'p, S> {
             instance,
             gate: Arc::clone(gate),
             walk: Walk::new(problem, is_batched, witness.clone().map(Recorder::new)),
+            climb: None,
+            is_hint: false,
+            hints: 0,
             cell: vec![0; problem.dimensions().len()],
             is_batched,
             action: 0,
@@ -135,12 +146,20 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Begins a task, or goes on with one that was interrupted.
     pub(super) fn begin(&mut self, mut task: Task) {
+        self.is_hint = task.hints.is_some();
+        if self.is_hint {
+            self.begin_hints(task);
+            return;
+        }
         self.work_before = self.walk.work;
         self.budget_ends = self.work_before.saturating_add(task.budget);
         self.quota = task.quota.unwrap_or(u64::MAX);
         (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
         // What the system answers is written down only if each trace is run.
-        let recall_bytes = if self.wants_replies { 0 } else { task.brief.recall_bytes };
+        let mut recall_bytes = task.brief.recall_bytes;
+        if self.wants_replies {
+            (recall_bytes, task.brief.trie) = (0, Arc::new(Trie::new(self.problem)));
+        }
         self.walk.begin(&mut task, recall_bytes);
         self.task = task;
     }
@@ -148,6 +167,9 @@ impl<'p, S: Store> Lane<'p, S> {
     /// Goes on for so many steps, or until there is something to say, or the budget is spent.
     #[inline(never)]
     pub(super) fn advance(&mut self, steps: u64) -> Result<Paused, RunError> {
+        if self.is_hint {
+            return self.advance_hints(steps);
+        }
         let slice_ends = self.walk.work.saturating_add(steps);
         loop {
             // The step that is asked for is counted, but not made.
@@ -182,8 +204,8 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     fn note_found(&mut self, score: Score) -> Paused {
-        let (labels, own_steps) = (Some(self.walk.labelled_cells(false)), self.walk.steps_beyond(score.size));
-        self.task.found = Some(Found { score, labels, own_steps });
+        let (labels, own_steps) = (self.walk.labelled_cells(false), self.walk.steps_beyond(score.size));
+        self.task.found = Some(Found { score, what: What::Labels(labels), own_steps });
         if self.task.brief.goal.is_some_and(|goal| score <= goal) {
             return Paused::Done;
         }
@@ -241,7 +263,10 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Interrupts the task, because it is stopped for this reason or only paused. It is done as soon as it goes on.
     pub(super) fn interrupt(&mut self, reason: Option<StopReason>) -> Result<(), RunError> {
-        if !self.is_suspended {
+        if self.is_hint {
+            (self.is_interrupted, self.task.stopped) = (true, reason);
+            (self.way, self.is_suspended) = (None, true);
+        } else if !self.is_suspended {
             (self.is_interrupted, self.task.stopped) = (true, reason);
             self.suspend()?;
         }
@@ -261,6 +286,9 @@ impl<'p, S: Store> Lane<'p, S> {
     /// The task with what has come of it. If it was interrupted it may not be done.
     pub(super) fn finish(&mut self) -> Task {
         let mut task = std::mem::take(&mut self.task);
+        if self.is_hint {
+            return self.finish_hints(task);
+        }
         self.walk.end_task(&mut task);
         // What was begun comes before what was not, and is for this round.
         let last = self.walk.take_leaves();
@@ -278,6 +306,6 @@ impl<'p, S: Store> Lane<'p, S> {
     pub(super) fn counts(&self) -> Counts {
         let (behaviours, ended) = (self.walk.counts, self.walk.ended);
         let (traces, hits, replayed) = (self.traces, self.instance.hits(), self.instance.replayed());
-        Counts { traces, queries: self.instance.queries() - replayed, hits, replayed, ended, behaviours }
+        Counts { traces, queries: self.instance.queries() - replayed, hints: self.hints, hits, replayed, ended, behaviours }
     }
 }

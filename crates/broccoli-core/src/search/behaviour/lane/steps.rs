@@ -16,8 +16,11 @@ impl<S: Store> Lane<'_, S> {
     /// [told](Lane::told) of it, and does then what it was asked.
     #[inline(always)]
     pub(super) fn step(&mut self, from: Origin, action: usize) -> Result<Option<Verdict>, RunError> {
-        if let Some(state) = self.walk.start(from) {
-            let (initial, steps) = self.walk.place_before_step();
+        let start = match &self.climb {
+            Some(climb) if self.is_hint => climb.start(from).map(|state| (state, climb.place_before_step())),
+            _ => self.walk.start(from).map(|state| (state, self.walk.place_before_step())),
+        };
+        if let Some((state, (initial, steps))) = start {
             if !state.is_empty() {
                 self.instance.restore(state, initial, steps)?;
             } else if !self.follow(initial, steps)? {
@@ -59,7 +62,7 @@ impl<S: Store> Lane<'_, S> {
             self.check_on_the_way(verdict, initial)?;
         }
         while let Some(left) = self.way.filter(|&left| left > 0) {
-            let Some(action) = self.walk.label(&self.cell) else { return Err(self.lost(initial)) };
+            let Some(action) = self.label_here() else { return Err(self.lost(initial)) };
             let action = usize::from(action);
             self.pass(action)?;
             if self.is_batched {
@@ -115,6 +118,7 @@ impl<S: Store> Lane<'_, S> {
         let verdict = self.instance.accept(state, observation, reply, left.is_some())?;
         self.problem.cell(self.instance.observation(), &mut self.cell);
         match left {
+            None if self.is_hint => self.tell_hints(verdict),
             None => self.tell(verdict),
             Some(_) => self.check_on_the_way(verdict, self.instance.initial()),
         }

@@ -16,17 +16,17 @@ pub(in crate::search::behaviour) fn deserialize<'d, D: Deserializer<'d>>(
 }
 
 /// The same for several.
-pub(super) mod several {
+pub(in crate::search::behaviour) mod several {
     use super::*;
 
-    pub(in super::super) fn serialize<S: Serializer>(
+    pub(in crate::search::behaviour) fn serialize<S: Serializer>(
         values: &[f64],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(values.iter().map(|value| value.to_bits()))
     }
 
-    pub(in super::super) fn deserialize<'d, D: Deserializer<'d>>(
+    pub(in crate::search::behaviour) fn deserialize<'d, D: Deserializer<'d>>(
         deserializer: D,
     ) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<u64>::deserialize(deserializer)?.into_iter().map(f64::from_bits).collect())

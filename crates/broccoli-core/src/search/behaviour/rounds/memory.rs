@@ -1,8 +1,11 @@
 //! Keeps the memory of a search within its limit.
 
+use std::sync::Arc;
+
 use super::Rounds;
 use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::recall::Trie;
 use crate::search::behaviour::schedule::Round;
 
 impl Options {
@@ -17,25 +20,34 @@ impl Options {
 }
 
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
-    /// Keeps memory within its limit: shrinks the cache first, then gives up the scout if that takes more than the
-    /// search, then sets nothing more aside.
+    /// Keeps memory within its limit: shrinks the cache first, then sets nothing more aside.
     pub(super) fn look_at_memory(&mut self) {
         let (now, next) = self.state.left.bytes();
-        let scout = self.state.scout.as_ref().map_or((0, 0), |(_, left)| left.bytes());
         let cache = self.options.cache_bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
         let is_over =
-            self.options.memory.is_some_and(|most| copies * (now + next + scout.0 + scout.1) + cache > most);
+            self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
         if is_over && cache > 0 {
             self.shrink_cache();
-        } else if is_over && scout.0 + scout.1 > now + next {
-            self.state.scout = None;
         } else if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {
             let all = self.state.left.take_all();
             if !all.is_empty() {
                 self.begin_round(Round::LAST, all);
             }
+        }
+    }
+
+    /// How much memory remembered traces may take: an eighth, if memory is limited.
+    pub(super) fn recall_bytes(&self) -> usize {
+        let share = self.options.memory.map_or(usize::MAX, |memory| memory / 8);
+        share.min(self.state.tuning.most_recall_bytes)
+    }
+
+    /// Forgets all remembered traces if there is no room for more.
+    pub(super) fn look_at_recall(&mut self) {
+        if self.state.trie.bytes() >= self.recall_bytes() {
+            self.state.trie = Arc::new(Trie::new(self.problem));
         }
     }
 

@@ -14,11 +14,12 @@ use std::thread::Scope;
 use super::Options;
 use super::bounds::Store;
 use super::frontier::Frontier;
+use super::hints::Ranked;
 use super::lane::Setting;
-use super::schedule::{Round, Scout, most_nodes};
+use super::schedule::{Round, most_nodes};
 use super::score::{Score, passed_over};
-use super::state::{Left, State};
-use super::task::{Brief, Found, Task};
+use super::state::State;
+use super::task::{Brief, Found, Task, What};
 use super::team::{Board, Team};
 use super::version_space::Cost;
 use crate::problem::{Objective, Problem, RunError, StopReason};
@@ -62,10 +63,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if rounds.state.best_found().is_none() {
             rounds.take_start();
         }
-        let brief = [false, true].map(|is_scout| rounds.brief(is_scout));
-        for task in &mut rounds.state.chunk {
-            task.brief = brief[usize::from(task.is_scout)].clone();
-        }
+        let brief = rounds.brief();
+        rounds.state.chunk.iter_mut().for_each(|task| task.brief = brief.clone());
         rounds.tell_round();
         Ok(rounds)
     }
@@ -75,7 +74,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if let Some((value, size)) = self.progress.incumbent() {
             let size = Cost::try_from(size).unwrap_or(Cost::MAX);
             let score = Score::new(self.problem.objective(), value, size);
-            self.tell(Found { score, labels: None, own_steps: 0 });
+            self.tell(Found::of_start(score));
         }
     }
 
@@ -160,43 +159,39 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// The next tasks: as many, and as long, as what has been done makes worthwhile.
     fn next_chunk(&mut self) -> Vec<Task> {
-        let State { tuning, work, scout_work, scout, .. } = &mut self.state;
+        let State { tuning, work, hints, .. } = &self.state;
         let (steps, count) = tuning.chunk(*work);
-        let due = (*work / tuning.scout_share).saturating_sub(*scout_work).min(steps);
-        let scout = scout.as_mut().filter(|_| due > 0);
-        let scouted = scout.and_then(|(_, left)| left.take_tasks(1, due).pop());
-        // It is the longest, so it comes first: others can be done beside it. A lone one waits for what it finds.
-        let is_alone = count == 1 && scouted.is_some();
-        let mut chunk: Vec<Task> = scouted.map(|leaves| self.task(leaves, true, due)).into_iter().collect();
-        if !is_alone {
+        let due = hints.as_ref().map_or(0, |hints| hints.due(*work, tuning)).min(steps);
+        let mut chunk = Vec::new();
+        if due > 0 {
+            // It is the longest, so it comes first: others can be done beside it.
+            let hints = self.state.hints.clone().map(Box::new);
+            chunk.push(Task { hints, ..self.task(Vec::new(), due) });
+        }
+        // A lone one waits for what it finds.
+        if chunk.is_empty() || count > 1 {
             let each = steps / count as u64;
             let leaves = self.state.left.take_tasks(count, each);
-            chunk.extend(leaves.into_iter().map(|leaves| self.task(leaves, false, each)));
+            chunk.extend(leaves.into_iter().map(|leaves| self.task(vec![leaves], each)));
         }
         chunk
     }
 
-    fn task(&self, leaves: Frontier, is_scout: bool, budget: u64) -> Task {
-        let (brief, failures) = (self.brief(is_scout), self.state.failures.clone());
-        let (leaves, todo) = (leaves.len() as u64, [leaves].into());
-        Task { is_scout, todo, leaves, budget, failures, brief, ..Task::default() }
+    fn task(&self, leaves: Vec<Frontier>, budget: u64) -> Task {
+        let (brief, failures) = (self.brief(), self.state.failures.clone());
+        let (leaves, todo) = (leaves.iter().map(Frontier::len).sum::<usize>() as u64, leaves.into());
+        Task { todo, leaves, budget, failures, brief, ..Task::default() }
     }
 
     /// What follows for a task from the state of the search.
-    fn brief(&self, is_scout: bool) -> Brief {
-        let State { round, scout, best, goal, trie, tuning, .. } = &self.state;
-        let gap = self.progress.gap();
-        // Remembered traces may take an eighth of the memory, if that is limited.
-        let recall_bytes = self.options.memory.map_or(usize::MAX, |memory| memory / 8);
+    fn brief(&self) -> Brief {
+        let State { round, best, trie, .. } = &self.state;
         Brief {
-            job: match scout {
-                Some((scout, _)) if is_scout => scout.job(gap),
-                _ => round.job(self.problem, gap),
-            },
+            job: round.job(self.problem, self.progress.gap()),
             incumbent: best.as_ref().map(|best| best.score),
-            goal: if is_scout { *goal } else { self.round_goal() },
+            goal: self.round_goal(),
             trie: Arc::clone(trie),
-            recall_bytes: recall_bytes.min(tuning.most_recall_bytes),
+            recall_bytes: self.recall_bytes(),
         }
     }
 
@@ -255,45 +250,32 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         // Nobody reads the remembered traces now: they can grow where they are.
         chunk.iter_mut().for_each(|task| task.brief.trie = Arc::default());
         let before = self.state.failures.clone();
-        let is_found = chunk.iter().any(|task| task.found.is_some() && !task.is_scout);
         for task in &mut chunk {
             let more = task.failures.iter().zip(&before).map(|(after, before)| after.saturating_sub(*before));
             self.state.failures.iter_mut().zip(more).for_each(|(all, more)| *all += more);
             if let Some(added) = task.added.take() {
                 Arc::make_mut(&mut self.state.trie).add(&added);
             }
-            *(if task.is_scout { &mut self.state.scout_work } else { &mut self.state.work }) += task.work;
-            if let Some(found) = task.found.take() {
+            let found = task.found.take();
+            match task.hints.take() {
+                None => self.state.work += task.work,
+                Some(mut hints) => {
+                    hints.worked(task.work, found.is_some());
+                    self.state.hints = Some(*hints);
+                }
+            }
+            if let Some(found) = found {
                 self.tell(found);
             }
         }
-        let (scout, main) = chunk.into_iter().partition(|task: &Task| task.is_scout);
-        self.state.left.fold(main);
+        chunk.retain(|task| task.leaves > 0);
+        self.state.left.fold(chunk);
         if has_reached(self.state.best.as_ref().map(|best| best.score), self.round_goal()) {
             self.state.left.todo.clear();
         }
-        self.fold_scout(scout, is_found);
+        self.look_at_recall();
         self.report();
         self.look_at_memory();
-    }
-
-    /// Goes on with the small sizes, unless the search has found something itself and knows better.
-    fn fold_scout(&mut self, tasks: Vec<Task>, is_found: bool) {
-        let State { scout, tuning, best, .. } = &mut self.state;
-        let Some((now, left)) = scout else { return };
-        left.fold(tasks);
-        if is_found {
-            *scout = None;
-        } else if left.todo.is_empty() {
-            let next = std::mem::take(&mut left.next);
-            if next.is_empty() || best.is_some() {
-                let larger = Scout::of(self.problem, tuning, now.nodes + 1, best.is_some());
-                *scout = larger.map(|larger| (larger, Left::root(self.problem)));
-            } else {
-                now.cut = tuning.next_cut(now.cut);
-                *left = Left::new(next);
-            }
-        }
     }
 
     /// A behaviour was found. Keeps it if it is better than the best.
@@ -305,6 +287,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let value = found.score.value(objective);
         let enough = self.progress.enough(value);
         self.state.passed_over = passed_over(objective, self.state.passed_over, value, enough);
+        if let (Some(hints), What::Labels(_)) = (&mut self.state.hints, &found.what) {
+            let tree = found.tree(self.problem).and_then(|tree| Ranked::of(self.problem, &tree));
+            tree.into_iter().for_each(|tree| hints.adopt(tree));
+        }
         self.state.best = Some(found);
     }
 }

@@ -3,8 +3,9 @@
 use super::Rounds;
 use crate::problem::RunError;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::realise::realised;
-use crate::search::behaviour::task::Found;
+use crate::search::behaviour::score::Score;
+use crate::search::behaviour::task::What;
+use crate::tree::Tree;
 
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Writes down all that is left.
@@ -22,10 +23,11 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Tells the observer what there is to tell.
     pub(super) fn report(&mut self) {
         self.progress.walked(self.board.counts());
-        if let Some(Found { score, labels: Some(labels), .. }) = self.state.best_found() {
-            let (problem, size) = (self.problem, score.size);
-            let tree = || realised(problem, labels, size);
-            self.progress.tell_improved(score.value(problem.objective()), u64::from(size), &tree);
+        let found = self.state.best_found().filter(|found| !matches!(found.what, What::Start));
+        if let Some(found) = found {
+            let (problem, Score { size, .. }) = (self.problem, found.score);
+            let tree = || found.tree(problem).unwrap_or(Tree::Leaf(0));
+            self.progress.tell_improved(found.score.value(problem.objective()), u64::from(size), &tree);
         }
     }
 
@@ -39,8 +41,8 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         }
         let objective = self.problem.objective();
         let best = self.state.best.as_ref();
-        if let Some(Found { score, labels: Some(labels), .. }) = best {
-            self.progress.keep(realised(self.problem, labels, score.size), score.value(objective));
+        if let Some((found, tree)) = best.and_then(|found| Some((found, found.tree(self.problem)?))) {
+            self.progress.keep(tree, found.score.value(objective));
         }
         if let Some(passed_over) = self.state.passed_over {
             self.progress.pass_over(passed_over);

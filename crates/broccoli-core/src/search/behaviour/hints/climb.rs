@@ -1,0 +1,527 @@
+//! The local search, as a machine that asks for one step and is told the answer, like the walk.
+//!
+//! It goes through all trees that differ from one in a single place, depth first: in a cell in which they act differently
+//! it takes one action after the other. It goes along what is remembered wherever it can.
+
+use std::sync::Arc;
+
+use super::loss::{Judge, Loss};
+use super::neighbours::Neighbours;
+use super::random::Random;
+use super::ranked::{Place, Ranked};
+use super::{Hints, Placed};
+use crate::problem::measure::FAILED;
+use crate::problem::{Problem, Verdict};
+use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
+use crate::search::behaviour::realise::{Labelled, least_nodes};
+use crate::search::behaviour::recall::{Node, Recall, Record};
+use crate::search::behaviour::score::Score;
+use crate::search::behaviour::task::Task;
+use crate::search::behaviour::version_space::Cost;
+use crate::search::behaviour::walk::{Ask, Origin, Position};
+
+/// So many remembered places count as one query: they take time, too.
+const RECALLED: u64 = 8;
+/// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
+const FIRST_PATIENCE: u64 = 100;
+/// One new beginning in so many is from any tree, at most.
+const ANYWHERE: u64 = 4;
+
+/// A cell in which there are other actions.
+struct Frame {
+    labelled: usize,
+    level: usize,
+    trace: usize,
+    node: Node,
+    untried: Vec<u16>,
+}
+
+/// A tree that is better than the incumbent.
+pub(in super::super) struct Better {
+    pub(in super::super) tree: Ranked,
+    pub(in super::super) score: Score,
+    /// The steps of its trace that no smaller tree makes.
+    pub(in super::super) own_steps: u64,
+}
+
+pub(in super::super) struct Climb<'p> {
+    problem: &'p Problem,
+    thresholds: Vec<u16>,
+    actions: u16,
+    judge: Judge,
+    pub(in super::super) hints: Hints,
+    pub(in super::super) recall: Recall,
+    /// The tree whose neighbours are walked, and the place where they differ from it; what they have to be better than.
+    base: Ranked,
+    free: usize,
+    neighbours: Neighbours,
+    must: Loss,
+    /// What a race is run against, by initial state.
+    rivals: Vec<f64>,
+    labels: Labels,
+    frames: Vec<Frame>,
+    /// The running trace: which one it is, how long it may be, and where it is; and the losses of those before.
+    trace: usize,
+    limit: u64,
+    at: Position,
+    losses: Vec<f64>,
+    /// Where the system is.
+    here: Option<Node>,
+    pub(in super::super) ask: Ask,
+    incumbent: Option<Score>,
+    pub(in super::super) found: Option<Better>,
+    /// The queries made, and what the remembered places count besides.
+    pub(in super::super) queries: u64,
+    recalled: u64,
+    cell_actions: Vec<u16>,
+    has_improved: bool,
+    /// When the task ends, in steps.
+    ends: u64,
+}
+
+impl<'p> Climb<'p> {
+    pub(in super::super) fn new(problem: &'p Problem) -> Self {
+        let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
+        Climb {
+            problem,
+            actions: problem.actions().len() as u16,
+            judge: Judge::new(problem),
+            hints: Hints::new(problem),
+            recall: Recall::default(),
+            base: Ranked::leaf(0),
+            free: 0,
+            neighbours: Neighbours::default(),
+            must: Loss::WORST,
+            rivals: Vec::new(),
+            labels: Labels::new(&thresholds, true),
+            thresholds,
+            frames: Vec::new(),
+            trace: 0,
+            limit: 0,
+            at: Position::default(),
+            losses: Vec::new(),
+            here: None,
+            ask: Ask::Done,
+            incumbent: None,
+            found: None,
+            queries: 0,
+            recalled: 0,
+            cell_actions: Vec::new(),
+            has_improved: false,
+            ends: 0,
+        }
+    }
+
+    pub(in super::super) fn begin(&mut self, task: &mut Task) {
+        self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), task.brief.recall_bytes);
+        self.incumbent = task.incumbent();
+        self.found = None;
+        self.ends = self.work().saturating_add(task.budget);
+        self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
+        self.begin_scan();
+        self.go_on(None);
+    }
+
+    /// The task has ended.
+    pub(in super::super) fn end_task(&mut self, task: &mut Task) {
+        task.added = Some(self.recall.end());
+        task.hints = Some(Box::new(self.hints.clone()));
+    }
+
+    /// What has been done, in steps.
+    pub(in super::super) fn work(&self) -> u64 {
+        self.queries + self.recalled / RECALLED
+    }
+
+    /// Nothing more is to be done.
+    pub(in super::super) fn stop(&mut self) {
+        self.ask = Ask::Done;
+    }
+
+    /// The label of a cell, if it has one.
+    pub(in super::super) fn label(&self, cell: &[u16]) -> Option<u16> {
+        self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
+    }
+
+    /// The state of the system where a step starts; empty if the way there is to act as the labels say.
+    pub(in super::super) fn start(&self, from: Origin) -> Option<&[u8]> {
+        match from {
+            Origin::Recalled(node) => Some(self.recall.state(node)),
+            _ => None,
+        }
+    }
+
+    /// Where the step that is asked for starts.
+    pub(in super::super) fn place_before_step(&self) -> (usize, u64) {
+        (self.initial() as usize, self.at.steps)
+    }
+
+    fn initial(&self) -> u32 {
+        self.hints.order[self.trace]
+    }
+
+    /// The answer to what was asked.
+    pub(in super::super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) {
+        if matches!(self.ask, Ask::Step { .. }) {
+            self.queries += 1;
+            self.at.steps += 1;
+            self.at.total = self.judge.add(self.at.total, self.at.steps, reward);
+        }
+        if verdict == Verdict::Running && self.at.steps < self.limit
+            && let Some(index) = self.labels.find(cell).1
+            && !self.recall.see(index)
+        {
+            let action = self.labels.given(index as usize).label;
+            self.ask = Ask::Step { from: Origin::Here, action };
+            return;
+        }
+        let node = self.recall.write(self.at, verdict, cell, None);
+        self.here = node;
+        self.go_on(node);
+    }
+
+    /// Goes along what is remembered, from a node or from the next tree on, until a step has to be made.
+    fn go_on(&mut self, mut node: Option<Node>) {
+        self.ask = loop {
+            if self.work() >= self.ends {
+                break Ask::Done;
+            }
+            let now = match node {
+                Some(node) => Ok(node),
+                None => self.next_trace(),
+            };
+            match now.and_then(|node| self.leave(node)) {
+                Ok(next) => node = next,
+                Err(ask) => break ask,
+            }
+        };
+    }
+
+    /// Goes from a node to the next one; none if another trace or tree is to be begun.
+    fn leave(&mut self, node: Node) -> Result<Option<Node>, Ask> {
+        self.recalled += 1;
+        let Record { steps, total, verdict, .. } = *self.recall.record(node);
+        (self.at.steps, self.at.total) = (steps, total);
+        if verdict != Verdict::Running || steps >= self.limit {
+            let loss = match verdict {
+                Verdict::Satisfied if steps > self.limit => FAILED,
+                _ => self.judge.loss(verdict, steps, total),
+            };
+            self.losses.push(loss);
+            self.trace += 1;
+            return self.end_trace();
+        }
+        let size = self.size();
+        let before = &self.hints.order;
+        if !self.judge.may_go_on(before, &mut self.losses, (steps, total), &self.must, size) {
+            return self.give_up();
+        }
+        let found = self.labels.find(self.recall.cell(node)).1;
+        let (index, action) = match found {
+            Some(index) => (index, self.labels.given(index as usize).label),
+            None => self.choose(node),
+        };
+        self.recall.see(index);
+        self.take(node, action)
+    }
+
+    /// Takes an action in a node.
+    fn take(&mut self, node: Node, action: u16) -> Result<Option<Node>, Ask> {
+        if let Some(next) = self.recall.go_on(node, usize::from(action)) {
+            return Ok(Some(next));
+        }
+        if !self.recall.is_writing() {
+            return Err(Ask::Done); // there is no room left
+        }
+        let from = if self.here == Some(node) { Origin::Here } else { Origin::Recalled(node) };
+        self.here = None;
+        Err(Ask::Step { from, action })
+    }
+
+    /// The action in a cell without a label: if there are several, the others come later.
+    fn choose(&mut self, node: Node) -> (u32, u16) {
+        let cell = self.recall.cell(node).to_vec();
+        let labelled = self.labels.len();
+        let level = self.neighbours.level();
+        let mut actions = std::mem::take(&mut self.cell_actions);
+        let is_free = self.base.leads_through(self.free, &cell);
+        let own = super::ranked::action(&self.base.places, &cell);
+        let action = if is_free {
+            self.neighbours.actions(&cell, &mut actions);
+            // What the tree itself does comes last: that is known.
+            actions.sort_by_key(|&action| (action == own, action));
+            actions.first().copied().unwrap_or(own)
+        } else {
+            actions.clear();
+            own
+        };
+        if actions.len() > 1 {
+            let untried = actions[1..].iter().rev().copied().collect();
+            self.frames.push(Frame { labelled, level, trace: self.trace, node, untried });
+            self.neighbours.give(&cell, action);
+        }
+        self.set_label(&cell, action);
+        self.cell_actions = actions;
+        (labelled as u32, action)
+    }
+
+    fn set_label(&mut self, cell: &[u16], label: u16) {
+        let slot = self.labels.find(cell).0;
+        let given = Given { label, implied_within: None, points: NOT_TOLD, steps: self.at.steps, slot };
+        self.labels.push(cell, given);
+    }
+
+    /// The size of the smallest tree that agrees.
+    fn size(&self) -> usize {
+        self.base.size() - super::ranked::size(self.base.part(self.free)) + self.neighbours.least_size()
+    }
+
+    /// The next trace, or tree.
+    fn next_trace(&mut self) -> Result<Node, Ask> {
+        let size = self.size();
+        let patience = self.patience();
+        self.limit = self.judge.limit(&self.hints.order, &self.losses, &self.must, size, patience);
+        self.at.steps = 0;
+        self.at.total = 0.0;
+        self.recall.stop();
+        let initial = self.initial();
+        match self.recall.start(initial as usize) {
+            Some(node) => Ok(node),
+            None if self.recall.is_writing() => Err(Ask::Reset { initial }),
+            None => Err(Ask::Done),
+        }
+    }
+
+    /// A trace has ended.
+    fn end_trace(&mut self) -> Result<Option<Node>, Ask> {
+        let size = self.size();
+        let order = &self.hints.order;
+        let is_hopeful = self.judge.is_hopeful(order, &self.losses, &self.must, size);
+        if !is_hopeful || self.judge.seems_worse(order, &self.losses, &self.rivals) {
+            // Whoever has ruled out a tree may rule out the next one.
+            if self.judge.is_worst() && self.frames.is_empty() && self.trace > 1 {
+                self.hints.order[..self.trace].rotate_right(1);
+            }
+            return self.give_up();
+        }
+        if self.trace < order.len() {
+            return Ok(None);
+        }
+        self.note();
+        self.give_up()
+    }
+
+    /// A tree better than what was to be improved on.
+    fn note(&mut self) {
+        let Some(part) = self.neighbours.draw(&mut self.hints.random) else { return };
+        let cells: Vec<&[u16]> = (0..self.labels.len()).map(|index| self.labels.cell(index)).collect();
+        let tree = self.base.with(self.free, &part.places).pruned(&cells);
+        let mut losses = vec![0.0; self.losses.len()];
+        for (&initial, &loss) in self.hints.order.iter().zip(&self.losses) {
+            losses[initial as usize] = loss;
+        }
+        let loss = self.judge.total(&self.hints.order, &self.losses, tree.size());
+        let values: Vec<Option<u64>> = losses.iter().map(|&loss| self.judge.value(loss)).collect();
+        let overall = if loss.fails == 0 { self.problem.overall(&values) } else { None };
+        if let Some(value) = overall {
+            let size = Cost::try_from(tree.size()).unwrap_or(Cost::MAX);
+            let score = Score::new(self.problem.objective(), value, size);
+            if self.incumbent.is_none_or(|incumbent| score < incumbent) {
+                self.incumbent = Some(score);
+                self.found = Some(Better { tree: tree.clone(), score, own_steps: self.own_steps() });
+            }
+        }
+        self.must = loss;
+        self.rivals.clone_from(&losses);
+        let here = Placed { tree, loss, losses };
+        if self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
+            self.hints.home = Some(here.clone());
+        }
+        self.hints.here = Some(here);
+        self.hints.untried.clear();
+        self.has_improved = true;
+    }
+
+    /// How many steps of a single trace no smaller tree makes, if that may be asked for.
+    fn own_steps(&self) -> u64 {
+        if self.hints.order.len() > 1 {
+            return 0;
+        }
+        let labels: Vec<Labelled> = (0..self.labels.len())
+            .map(|index| Labelled { cell: self.labels.cell(index).to_vec(), label: self.labels.given(index).label })
+            .collect();
+        let depth = self.problem.limits().depth();
+        let all: Vec<&Labelled> = labels.iter().collect();
+        let Some(size) = least_nodes(&all, depth, self.size() as u64) else { return 0 };
+        let is_dear = |count: &usize| least_nodes(&all[..*count], depth, size).is_none_or(|nodes| nodes >= size);
+        match (1..=all.len()).find(is_dear) {
+            _ if size == 0 => self.at.steps,
+            Some(count) => self.at.steps - self.labels.given(count - 1).steps,
+            None => 0,
+        }
+    }
+
+    /// Goes back to the last cell in which there is another action; if there is none, on to other trees.
+    fn give_up(&mut self) -> Result<Option<Node>, Ask> {
+        while let Some(frame) = self.frames.last_mut() {
+            let Frame { labelled, level, trace, node, .. } = *frame;
+            let Some(action) = frame.untried.pop() else {
+                self.frames.pop();
+                continue;
+            };
+            self.labels.cut_back(labelled);
+            self.neighbours.pop_to(level);
+            self.trace = trace;
+            self.losses.truncate(trace);
+            let cell = self.recall.cell(node).to_vec();
+            let mut actions = std::mem::take(&mut self.cell_actions);
+            self.neighbours.actions(&cell, &mut actions);
+            self.cell_actions = actions;
+            self.neighbours.give(&cell, action);
+            let size = self.size();
+            let order = &self.hints.order;
+            let Record { steps, total, .. } = *self.recall.record(node);
+            if !self.judge.is_hopeful(order, &self.losses, &self.must, size) {
+                continue;
+            }
+            let patience = self.patience();
+            self.limit = self.judge.limit(&self.hints.order, &self.losses, &self.must, size, patience);
+            (self.at.steps, self.at.total) = (steps, total);
+            if steps >= self.limit {
+                continue;
+            }
+            self.set_label(&cell, action);
+            self.recall.stop();
+            let mut seen = Some(node);
+            while let Some(node) = seen {
+                if let Some(index) = self.labels.find(self.recall.cell(node)).1 {
+                    self.recall.see(index);
+                }
+                seen = self.recall.parent(node);
+            }
+            return self.take(node, action);
+        }
+        self.end_scan();
+        Ok(None)
+    }
+
+    /// Traces towards a goal are not run for longer.
+    fn patience(&self) -> u64 {
+        match &self.hints.home {
+            // Not much worse than the best, so that a change of it can be judged.
+            Some(home) if home.loss.fails == 0 => {
+                let worst = home.losses.iter().copied().filter(|&loss| loss != FAILED).fold(0.0, f64::max);
+                (worst * 1.25) as u64 + 10
+            }
+            _ => FIRST_PATIENCE << self.hints.starts.trailing_ones().min(8),
+        }
+    }
+
+    /// Prepares to walk all trees that differ from the present one in a place that is still to be tried.
+    fn begin_scan(&mut self) {
+        self.frames.clear();
+        self.labels.cut_back(0);
+        self.trace = 0;
+        self.losses.clear();
+        self.here = None;
+        self.has_improved = false;
+        match &self.hints.here {
+            Some(Placed { tree, loss, losses }) if !losses.is_empty() => {
+                (self.must, self.base) = (*loss, tree.clone());
+                // What is to be improved on is the worst trace.
+                let worst = |&place: &usize| losses[self.hints.order[place] as usize];
+                let first = (0..losses.len()).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
+                if let Some(first) = first.filter(|_| self.judge.is_worst()) {
+                    self.hints.order[..=first].rotate_right(1);
+                }
+                self.rivals.clone_from(losses);
+                if self.hints.untried.is_empty() {
+                    self.hints.untried = (0..tree.places.len() as u16).collect();
+                    self.hints.random.shuffle(&mut self.hints.untried);
+                }
+                self.free = self.hints.untried.last().map_or(0, |&place| usize::from(place));
+                let limits = self.problem.limits();
+                let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
+                let others = tree.size() - super::ranked::size(tree.part(self.free));
+                let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX).saturating_sub(others);
+                self.neighbours = Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
+            }
+            unknown => {
+                self.base = match unknown {
+                    Some(Placed { tree, .. }) => tree.clone(),
+                    None => {
+                        let limits = self.problem.limits();
+                        let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX).min(MOST_RANDOM);
+                        Ranked::random(
+                            &mut self.hints.random,
+                            &self.thresholds,
+                            self.actions,
+                            limits.depth(),
+                            nodes,
+                        )
+                    }
+                };
+                (self.free, self.must) = (0, Loss::WORST);
+                self.rivals.clear();
+                self.neighbours = Neighbours::one(&self.base);
+            }
+        }
+    }
+
+    /// All trees that differ in one place have been walked.
+    fn end_scan(&mut self) {
+        // Of a better tree it is not known of any place whether something else is better there.
+        if !std::mem::take(&mut self.has_improved) {
+            self.hints.untried.pop();
+            if self.hints.untried.is_empty() {
+                self.begin_again();
+            }
+        }
+        self.begin_scan();
+    }
+
+    /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
+    fn begin_again(&mut self) {
+        let Hints { random, home, here, starts, .. } = &mut self.hints;
+        *starts += 1;
+        let home = home.as_ref().filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
+        let home = home.filter(|_| random.below(ANYWHERE) > 0);
+        *here = home.map(|home| {
+            let mut tree = home.tree.clone();
+            for _ in 0..=random.below(MOST_CHANGES) {
+                tree = changed(&tree, random, self.problem, &self.thresholds, self.actions);
+            }
+            Placed { tree, loss: Loss::WORST, losses: Vec::new() }
+        });
+    }
+}
+
+/// A tree with something else in one place.
+fn changed(tree: &Ranked, random: &mut Random, problem: &Problem, thresholds: &[u16], actions: u16) -> Ranked {
+    let at = random.below(tree.places.len() as u64) as usize;
+    let limits = problem.limits();
+    let part = tree.part(at);
+    let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - super::ranked::size(part));
+    let has_predicates = thresholds.iter().any(|&count| count > 0);
+    match part[0] {
+        Place::Node { no, .. } if random.below(3) > 0 => {
+            let (dimension, rank) = random.predicate(thresholds);
+            let mut part = part.to_vec();
+            part[0] = Place::Node { dimension, rank, no };
+            tree.with(at, &part)
+        }
+        Place::Leaf(_) if random.below(2) > 0 || nodes == 0 || !has_predicates => {
+            tree.with(at, &[Place::Leaf(random.below(actions.into()) as u16)])
+        }
+        _ => {
+            let depth = limits.depth() - tree.depth_of(at);
+            let nodes = random.below(nodes.min(MOST_RANDOM) as u64 + 1) as usize;
+            tree.with(at, &Ranked::random(random, thresholds, actions, depth, nodes).places)
+        }
+    }
+}
+
+/// A new beginning has no more predicates than this.
+const MOST_RANDOM: usize = 31;
+/// So many places are changed at most.
+const MOST_CHANGES: u64 = 3;

@@ -1,0 +1,86 @@
+//! Tasks for hints: the local search on the system of a lane.
+
+use super::{Lane, Paused};
+use crate::problem::{RunError, Verdict};
+use crate::search::behaviour::bounds::Store;
+use crate::search::behaviour::hints::Climb;
+use crate::search::behaviour::task::{Found, Task, What};
+use crate::search::behaviour::walk::Ask;
+
+impl<S: Store> Lane<'_, S> {
+    pub(super) fn begin_hints(&mut self, mut task: Task) {
+        let climb = self.climb.get_or_insert_with(|| Box::new(Climb::new(self.problem)));
+        self.quota = task.quota.unwrap_or(u64::MAX);
+        (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
+        self.work_before = climb.work();
+        climb.begin(&mut task);
+        self.task = task;
+    }
+
+    /// Goes on for so many queries, or until there is something to say, or the budget is spent.
+    #[inline(never)]
+    pub(super) fn advance_hints(&mut self, steps: u64) -> Result<Paused, RunError> {
+        let slice_ends = self.instance.queries().saturating_add(steps);
+        loop {
+            let Some(ask) = self.climb.as_ref().map(|climb| climb.ask) else { return Ok(Paused::Done) };
+            if self.is_suspended {
+                return Ok(Paused::Done);
+            }
+            let answer = match ask {
+                Ask::Step { from, action } => self.step(from, usize::from(action)),
+                Ask::Reset { initial } => {
+                    self.traces += 1;
+                    self.reset(initial as usize).map(Some)
+                }
+                _ => return Ok(Paused::Done),
+            };
+            match answer {
+                Ok(Some(verdict)) => self.tell_hints(verdict)?,
+                Ok(None) => return Ok(Paused::Asked),
+                Err(RunError::Stopped(reason)) => self.interrupt(Some(reason))?,
+                Err(error) => return Err(error),
+            }
+            if self.instance.queries() >= slice_ends {
+                return Ok(Paused::Slice);
+            }
+        }
+    }
+
+    /// Tells the local search what came of a step or a reset, and keeps the place where the system is.
+    pub(super) fn tell_hints(&mut self, verdict: Verdict) -> Result<(), RunError> {
+        let Some(climb) = &mut self.climb else { return Ok(()) };
+        self.hints += u64::from(matches!(climb.ask, Ask::Step { .. }));
+        climb.tell(verdict, self.instance.reward(), &self.cell);
+        if climb.recall.wants_place() {
+            let instance = &mut self.instance;
+            climb.recall.keep_place(|places| places.save(instance))?;
+        }
+        if let Some(better) = climb.found.take() {
+            let score = better.score;
+            self.task.found = Some(Found { score, what: What::Tree(better.tree), own_steps: better.own_steps });
+            if self.task.brief.goal.is_some_and(|goal| score <= goal) {
+                climb.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// The label of the present cell, on the way to a place.
+    pub(super) fn label_here(&self) -> Option<u16> {
+        match &self.climb {
+            Some(climb) if self.is_hint => climb.label(&self.cell),
+            _ => self.walk.label(&self.cell),
+        }
+    }
+
+    pub(super) fn finish_hints(&mut self, mut task: Task) -> Task {
+        if let Some(climb) = &mut self.climb {
+            climb.end_task(&mut task);
+            let work = climb.work() - self.work_before;
+            task.work += work;
+            task.budget = task.budget.saturating_sub(work);
+        }
+        task.is_done = !self.is_interrupted || task.budget == 0;
+        task
+    }
+}
