@@ -9,7 +9,7 @@ use super::loss::{Judge, Loss};
 use super::neighbours::Neighbours;
 use super::random::Random;
 use super::ranked::{Place, Ranked};
-use super::{Hints, Placed};
+use super::{Hints, LEAST_FEW, Placed};
 use crate::problem::measure::FAILED;
 use crate::problem::{Problem, Verdict};
 use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
@@ -26,6 +26,17 @@ const RECALLED: u64 = 8;
 const FIRST_PATIENCE: u64 = 100;
 /// One new beginning in so many is from any tree, at most.
 const ANYWHERE: u64 = 4;
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    /// A tree is run from the first few initial states.
+    Measure,
+    /// All trees that differ from it in one place are walked.
+    Improve,
+    /// It is run from all initial states, if it may be better than the best.
+    Try,
+}
 
 /// A cell in which there are other actions.
 struct Frame {
@@ -51,6 +62,9 @@ pub(in super::super) struct Climb<'p> {
     judge: Judge,
     pub(in super::super) hints: Hints,
     pub(in super::super) recall: Recall,
+    doing: Doing,
+    /// How many of the initial states count.
+    states: usize,
     /// The tree whose neighbours are walked, and the place where they differ from it; what they have to be better than.
     base: Ranked,
     free: usize,
@@ -88,6 +102,8 @@ impl<'p> Climb<'p> {
             judge: Judge::new(problem),
             hints: Hints::new(problem),
             recall: Recall::default(),
+            doing: Doing::Measure,
+            states: 0,
             base: Ranked::leaf(0),
             free: 0,
             neighbours: Neighbours::default(),
@@ -118,6 +134,7 @@ impl<'p> Climb<'p> {
         self.found = None;
         self.ends = self.work().saturating_add(task.budget);
         self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
+        self.doing = if self.hints.is_worth_a_try() { Doing::Try } else { Doing::Measure };
         self.begin_scan();
         self.go_on(None);
     }
@@ -212,8 +229,8 @@ impl<'p> Climb<'p> {
             return self.end_trace();
         }
         let size = self.size();
-        let before = &self.hints.order;
-        if !self.judge.may_go_on(before, &mut self.losses, (steps, total), &self.must, size) {
+        let order = &self.hints.order[..self.states];
+        if !self.judge.may_go_on(order, &mut self.losses, (steps, total), &self.must, size) {
             return self.give_up();
         }
         let found = self.labels.find(self.recall.cell(node)).1;
@@ -280,7 +297,8 @@ impl<'p> Climb<'p> {
     fn next_trace(&mut self) -> Result<Node, Ask> {
         let size = self.size();
         let patience = self.patience();
-        self.limit = self.judge.limit(&self.hints.order, &self.losses, &self.must, size, patience);
+        let order = &self.hints.order[..self.states];
+        self.limit = self.judge.limit(order, &self.losses, &self.must, size, patience);
         self.at.steps = 0;
         self.at.total = 0.0;
         self.recall.stop();
@@ -295,13 +313,9 @@ impl<'p> Climb<'p> {
     /// A trace has ended.
     fn end_trace(&mut self) -> Result<Option<Node>, Ask> {
         let size = self.size();
-        let order = &self.hints.order;
+        let order = &self.hints.order[..self.states];
         let is_hopeful = self.judge.is_hopeful(order, &self.losses, &self.must, size);
         if !is_hopeful || self.judge.seems_worse(order, &self.losses, &self.rivals) {
-            // Whoever has ruled out a tree may rule out the next one.
-            if self.judge.is_worst() && self.frames.is_empty() && self.trace > 1 {
-                self.hints.order[..self.trace].rotate_right(1);
-            }
             return self.give_up();
         }
         if self.trace < order.len() {
@@ -316,13 +330,14 @@ impl<'p> Climb<'p> {
         let Some(part) = self.neighbours.draw(&mut self.hints.random) else { return };
         let cells: Vec<&[u16]> = (0..self.labels.len()).map(|index| self.labels.cell(index)).collect();
         let tree = self.base.with(self.free, &part.places).pruned(&cells);
-        let mut losses = vec![0.0; self.losses.len()];
+        let mut losses = vec![FAILED; self.hints.order.len()];
         for (&initial, &loss) in self.hints.order.iter().zip(&self.losses) {
             losses[initial as usize] = loss;
         }
-        let loss = self.judge.total(&self.hints.order, &self.losses, tree.size());
+        let loss = self.judge.total(&self.hints.order[..self.states], &self.losses, tree.size());
+        let is_whole = self.states == losses.len();
         let values: Vec<Option<u64>> = losses.iter().map(|&loss| self.judge.value(loss)).collect();
-        let overall = if loss.fails == 0 { self.problem.overall(&values) } else { None };
+        let overall = if is_whole && loss.fails == 0 { self.problem.overall(&values) } else { None };
         if let Some(value) = overall {
             let size = Cost::try_from(tree.size()).unwrap_or(Cost::MAX);
             let score = Score::new(self.problem.objective(), value, size);
@@ -333,12 +348,14 @@ impl<'p> Climb<'p> {
         }
         self.must = loss;
         self.rivals.clone_from(&losses);
-        let here = Placed { tree, loss, losses };
-        if self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
+        let here = Placed { tree, losses, loss };
+        if is_whole && self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
             self.hints.home = Some(here.clone());
         }
-        self.hints.here = Some(here);
-        self.hints.untried.clear();
+        if self.doing != Doing::Try {
+            self.hints.here = Some(here);
+            self.hints.untried.clear();
+        }
         self.has_improved = true;
     }
 
@@ -379,13 +396,14 @@ impl<'p> Climb<'p> {
             self.cell_actions = actions;
             self.neighbours.give(&cell, action);
             let size = self.size();
-            let order = &self.hints.order;
+            let order = &self.hints.order[..self.states];
             let Record { steps, total, .. } = *self.recall.record(node);
             if !self.judge.is_hopeful(order, &self.losses, &self.must, size) {
                 continue;
             }
             let patience = self.patience();
-            self.limit = self.judge.limit(&self.hints.order, &self.losses, &self.must, size, patience);
+            let order = &self.hints.order[..self.states];
+            self.limit = self.judge.limit(order, &self.losses, &self.must, size, patience);
             (self.at.steps, self.at.total) = (steps, total);
             if steps >= self.limit {
                 continue;
@@ -417,73 +435,101 @@ impl<'p> Climb<'p> {
         }
     }
 
-    /// Prepares to walk all trees that differ from the present one in a place that is still to be tried.
+    /// Prepares what is to be done next.
     fn begin_scan(&mut self) {
         self.frames.clear();
         self.labels.cut_back(0);
         self.trace = 0;
         self.losses.clear();
+        self.rivals.clear();
         self.here = None;
         self.has_improved = false;
-        match &self.hints.here {
-            Some(Placed { tree, loss, losses }) if !losses.is_empty() => {
-                (self.must, self.base) = (*loss, tree.clone());
-                // What is to be improved on is the worst trace.
-                let worst = |&place: &usize| losses[self.hints.order[place] as usize];
-                let first = (0..losses.len()).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
-                if let Some(first) = first.filter(|_| self.judge.is_worst()) {
-                    self.hints.order[..=first].rotate_right(1);
+        let limits = self.problem.limits();
+        let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX);
+        let Hints { random, here, home, order, untried, few, .. } = &mut self.hints;
+        let Placed { tree, losses, loss } = here.get_or_insert_with(|| {
+            let (depth, nodes) = (limits.depth(), nodes.min(MOST_RANDOM));
+            Placed::untried(Ranked::random(random, &self.thresholds, self.actions, depth, nodes))
+        });
+        if losses.is_empty() {
+            self.doing = Doing::Measure;
+        } else if self.doing == Doing::Measure {
+            self.doing = Doing::Improve;
+        }
+        self.base.clone_from(tree);
+        (self.free, self.must, self.states) = (0, Loss::WORST, *few);
+        match self.doing {
+            Doing::Measure => self.neighbours = Neighbours::one(tree),
+            Doing::Try => {
+                self.neighbours = Neighbours::one(tree);
+                self.states = order.len();
+                if let Some(home) = home {
+                    self.must = home.loss;
+                    self.rivals.clone_from(&home.losses);
                 }
-                self.rivals.clone_from(losses);
-                if self.hints.untried.is_empty() {
-                    self.hints.untried = (0..tree.places.len() as u16).collect();
-                    self.hints.random.shuffle(&mut self.hints.untried);
-                }
-                self.free = self.hints.untried.last().map_or(0, |&place| usize::from(place));
-                let limits = self.problem.limits();
-                let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
-                let others = tree.size() - super::ranked::size(tree.part(self.free));
-                let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX).saturating_sub(others);
-                self.neighbours = Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
             }
-            unknown => {
-                self.base = match unknown {
-                    Some(Placed { tree, .. }) => tree.clone(),
-                    None => {
-                        let limits = self.problem.limits();
-                        let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX).min(MOST_RANDOM);
-                        Ranked::random(
-                            &mut self.hints.random,
-                            &self.thresholds,
-                            self.actions,
-                            limits.depth(),
-                            nodes,
-                        )
-                    }
-                };
-                (self.free, self.must) = (0, Loss::WORST);
-                self.rivals.clear();
-                self.neighbours = Neighbours::one(&self.base);
+            Doing::Improve => {
+                self.must = *loss;
+                self.rivals.clone_from(losses);
+                // What is to be improved on is the worst trace.
+                let worst = |&place: &usize| losses[order[place] as usize];
+                let first = (0..self.states).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
+                if let Some(first) = first.filter(|_| self.judge.is_worst()) {
+                    order[..=first].rotate_right(1);
+                }
+                if untried.is_empty() {
+                    *untried = (0..tree.places.len() as u16).collect();
+                    random.shuffle(untried);
+                }
+                self.free = untried.last().map_or(0, |&place| usize::from(place));
+                let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
+                let nodes = nodes.saturating_sub(tree.size() - super::ranked::size(tree.part(self.free)));
+                self.neighbours = Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
             }
         }
     }
 
-    /// All trees that differ in one place have been walked.
+    /// All trees that were to be walked have been.
     fn end_scan(&mut self) {
-        // Of a better tree it is not known of any place whether something else is better there.
-        if !std::mem::take(&mut self.has_improved) {
-            self.hints.untried.pop();
-            if self.hints.untried.is_empty() {
-                self.begin_again();
+        let is_worth_a_try = self.hints.is_worth_a_try();
+        let Hints { here, order, few, untried, .. } = &mut self.hints;
+        match (self.doing, self.has_improved) {
+            // What seems better than the best is tried on all initial states.
+            (Doing::Measure | Doing::Improve, true) => {
+                self.doing = if is_worth_a_try { Doing::Try } else { Doing::Improve };
             }
+            (Doing::Improve, false) => {
+                untried.pop();
+                if untried.is_empty() {
+                    self.begin_again();
+                }
+            }
+            (Doing::Try, true) => self.doing = Doing::Improve,
+            // The initial state that has ruled it out is one of the few from now on.
+            (Doing::Try, false) => {
+                let last = self.trace.saturating_sub(1);
+                if last >= *few {
+                    order[..=last].rotate_right(1);
+                    *few += 1;
+                }
+                if let Some(here) = here {
+                    here.losses.clear();
+                }
+            }
+            (Doing::Measure, false) => *here = None,
         }
         self.begin_scan();
     }
 
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
-        let Hints { random, home, here, starts, .. } = &mut self.hints;
+        let Hints { random, home, here, starts, few, order, .. } = &mut self.hints;
         *starts += 1;
+        *few = (*few / 2).max(LEAST_FEW).min(order.len());
+        if std::env::var("DBG").is_ok() {
+            let show = |p: &Option<Placed>| p.as_ref().map(|p| (p.loss.fails, p.loss.value, p.loss.size));
+            eprintln!("start {starts} q {} recalled {} here {:?} home {:?}", self.queries, self.recalled, show(here), show(home));
+        }
         let home = home.as_ref().filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
         let home = home.filter(|_| random.below(ANYWHERE) > 0);
         *here = home.map(|home| {
@@ -491,7 +537,7 @@ impl<'p> Climb<'p> {
             for _ in 0..=random.below(MOST_CHANGES) {
                 tree = changed(&tree, random, self.problem, &self.thresholds, self.actions);
             }
-            Placed { tree, loss: Loss::WORST, losses: Vec::new() }
+            Placed::untried(tree)
         });
     }
 }

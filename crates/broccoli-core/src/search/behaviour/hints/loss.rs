@@ -30,10 +30,7 @@ impl Loss {
 pub(super) struct Judge {
     objective: Objective,
     horizon: u64,
-    states: usize,
     weights: Vec<f64>,
-    /// How many traces may fail.
-    may_fail: usize,
     /// Adds up rewards, and knows what is possible at best.
     tally: Option<Box<Tally>>,
 }
@@ -41,22 +38,12 @@ pub(super) struct Judge {
 impl Judge {
     pub(super) fn new(problem: &Problem) -> Self {
         let objective = problem.objective();
-        let states = problem.initial_states().len();
         Judge {
             objective,
             horizon: objective.horizon(),
-            states,
             weights: problem.weights().to_vec(),
-            may_fail: match objective.over() {
-                Over::Share(share) => states - wanted(share, states),
-                _ => 0,
-            },
             tally: Tally::new(problem).map(Box::new),
         }
-    }
-
-    pub(super) fn is_reach(&self) -> bool {
-        matches!(self.objective, Objective::Reach { .. })
     }
 
     /// Whether the value is that of the worst trace, so that one trace can rule a tree out.
@@ -103,18 +90,28 @@ impl Judge {
         }
     }
 
-    fn weight(&self, initial: u32) -> f64 {
+    /// How many traces of so many may fail.
+    fn may_fail(&self, states: usize) -> usize {
         match self.objective.over() {
-            Over::Mean => 1.0 / self.states as f64,
+            Over::Share(share) => states - wanted(share, states),
+            _ => 0,
+        }
+    }
+
+    fn weight(&self, initial: u32, states: usize) -> f64 {
+        match self.objective.over() {
+            Over::Mean => 1.0 / states as f64,
             Over::Weighted => self.weights[initial as usize],
             _ => 1.0,
         }
     }
 
-    /// Fails and value of some traces, given as initial states and losses; all others are as good as can be.
+    /// Fails and value of the traces from some initial states, of which the first ones have these losses; all others are
+    /// as good as can be.
     fn at_best(&self, order: &[u32], losses: &[f64]) -> (usize, f64) {
         let failed = losses.iter().filter(|&&loss| loss == FAILED).count();
-        let fails = failed.saturating_sub(self.may_fail);
+        let may_fail = self.may_fail(order.len());
+        let fails = failed.saturating_sub(may_fail);
         let good = order.iter().zip(losses).filter(|(_, loss)| **loss != FAILED);
         let least = self.least();
         let others = &order[losses.len()..];
@@ -122,14 +119,14 @@ impl Judge {
             Over::Worst => good.fold(f64::NEG_INFINITY, |worst, (_, &loss)| worst.max(loss)),
             Over::Share(_) => {
                 // Those that are not known are the best; as many of the others count as there have to be.
-                let wanted = (self.states - self.may_fail).saturating_sub(others.len());
+                let wanted = (order.len() - may_fail).saturating_sub(others.len());
                 let mut good: Vec<f64> = good.map(|(_, &loss)| loss).collect();
                 good.sort_by(f64::total_cmp);
                 wanted.checked_sub(1).map_or(0.0, |last| good.get(last).or(good.last()).copied().unwrap_or(0.0))
             }
             _ => {
-                let known: f64 = good.map(|(&initial, loss)| self.weight(initial) * loss).sum();
-                let unknown = |&initial: &u32| match self.weight(initial) {
+                let known: f64 = good.map(|(&initial, loss)| self.weight(initial, order.len()) * loss).sum();
+                let unknown = |&initial: &u32| match self.weight(initial, order.len()) {
                     0.0 => 0.0,
                     weight => weight * least,
                 };
@@ -171,7 +168,7 @@ impl Judge {
         let longest = match self.objective.over() {
             Over::Worst | Over::Share(_) if size >= must.size => must.value - 1.0,
             Over::Worst | Over::Share(_) => must.value,
-            _ => match self.weight(order[losses.len()]) {
+            _ => match self.weight(order[losses.len()], order.len()) {
                 0.0 => f64::INFINITY,
                 weight => (must.value - value.max(0.0)) / weight,
             },
@@ -201,13 +198,13 @@ impl Judge {
     /// count, and is never asked what is proved.
     pub(super) fn seems_worse(&self, order: &[u32], losses: &[f64], others: &[f64]) -> bool {
         let count = losses.len();
-        if !matches!(self.objective.over(), Over::Mean | Over::Sum) || count < LEAST_RACED || others.len() != self.states
-        {
+        let is_race = matches!(self.objective.over(), Over::Mean | Over::Sum) && !others.is_empty();
+        if !is_race || count < LEAST_RACED {
             return false;
         }
         let gains = order.iter().zip(losses).map(|(&initial, loss)| others[initial as usize] - loss);
         let gains: Vec<f64> = gains.filter(|gain| gain.is_finite()).collect();
-        let count = gains.len() as f64;
+        let count = gains.len().max(1) as f64;
         let mean = gains.iter().sum::<f64>() / count;
         let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (count - 1.0).max(1.0);
         mean + SURE * (variance / count).sqrt() < 0.0

@@ -39,11 +39,12 @@ pub(super) struct Hints {
     here: Option<Placed>,
     /// The places of that tree that are still to be tried.
     untried: Vec<u16>,
-    /// The initial states, those first whose traces have ruled out a tree last.
+    /// The initial states, those first whose traces have ruled out a tree last. Trees are improved for the first few of
+    /// them: what is better there is then tried on all.
     order: Vec<u32>,
-    /// How often it has begun again, and how often since the best tree was improved.
+    few: usize,
+    /// How often it has begun again.
     starts: u64,
-    kicks: u64,
     /// The queries made for hints, and how many there were when one improved the best tree.
     pub(super) work: u64,
     improved_at: u64,
@@ -53,10 +54,10 @@ pub(super) struct Hints {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Placed {
     tree: Ranked,
-    loss: Loss,
-    /// Per initial state, the loss of its trace.
+    /// None if it has not been run.
     #[serde(with = "super::leaves::bits::several")]
     losses: Vec<f64>,
+    loss: Loss,
 }
 
 impl Hints {
@@ -67,8 +68,8 @@ impl Hints {
             here: None,
             untried: Vec::new(),
             order: (0..problem.initial_states().len() as u32).collect(),
+            few: problem.initial_states().len().min(LEAST_FEW),
             starts: 0,
-            kicks: 0,
             work: 0,
             improved_at: 0,
         }
@@ -90,9 +91,15 @@ impl Hints {
         }
     }
 
+    /// Whether the present tree seems better than the best, and was not run from all initial states.
+    fn is_worth_a_try(&self) -> bool {
+        let is_better = |here: &Placed| self.home.as_ref().is_none_or(|home| here.loss < home.loss);
+        self.few < self.order.len() && self.here.as_ref().is_some_and(is_better)
+    }
+
     /// Somebody else has found a better tree: it is to be improved.
     pub(super) fn adopt(&mut self, tree: Ranked) {
-        self.here = Some(Placed { tree, loss: Loss::WORST, losses: Vec::new() });
+        self.here = Some(Placed::untried(tree));
         self.untried.clear();
     }
 
@@ -103,7 +110,8 @@ impl Hints {
         order.sort_unstable();
         let mut placed = self.home.iter().chain(&self.here);
         order.into_iter().eq(0..states as u32)
-            && [self.starts, self.kicks, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
+            && (1..=states).contains(&self.few)
+            && [self.starts, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
             && placed.all(|placed| {
                 let count = placed.losses.len();
                 placed.tree.is_of(problem) && (count == states || count == 0)
@@ -111,3 +119,12 @@ impl Hints {
             })
     }
 }
+
+impl Placed {
+    fn untried(tree: Ranked) -> Self {
+        Placed { tree, losses: Vec::new(), loss: Loss::WORST }
+    }
+}
+
+/// So many initial states are tried first.
+const LEAST_FEW: usize = 3;
