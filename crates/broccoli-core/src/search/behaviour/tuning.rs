@@ -34,6 +34,8 @@ pub struct Tuning {
     pub least_task: u64,
     /// … and never more than this.
     pub most_tasks: usize,
+    /// The walk writes down its first traces, for hints, until it has made so many steps.
+    pub write_first: u64,
     /// How much memory behaviours that are set aside may take before nothing more is.
     pub most_leaf_bytes: usize,
     /// How much memory remembered traces may take.
@@ -55,6 +57,7 @@ impl Default for Tuning {
             least_chunk: 64,
             least_task: 8_192,
             most_tasks: 256,
+            write_first: 1 << 20,
             most_leaf_bytes: 256 << 20,
             most_recall_bytes: 32 << 20,
         }
@@ -72,7 +75,7 @@ impl Tuning {
 
     /// Without hints: only the walk.
     pub fn without_hints(self) -> Self {
-        Tuning { hint_first: 0, hint_patience: 0, hint_share: u64::MAX, ..self }
+        Tuning { hint_first: 0, hint_patience: 0, hint_share: u64::MAX, write_first: 0, ..self }
     }
 
     /// For systems that take long for a query, or make many at a time: more tasks, and from early on, as idle
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
             "first_cut": 0, "cut_growth": 0, "near": 0, "hint_first": 0, "hint_patience": 0, "hint_share": 0, "label_price": 0, "in_bands": 0,
-            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
+            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "write_first": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))
         .expect("numbers");

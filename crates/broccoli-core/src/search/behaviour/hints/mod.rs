@@ -63,7 +63,7 @@ struct Placed {
 impl Hints {
     pub(super) fn new(problem: &Problem) -> Self {
         Hints {
-            random: Random(0),
+            random: Random(std::env::var("SEED").map_or(0, |v| v.parse::<u64>().unwrap()*1000003)),
             home: None,
             here: None,
             untried: Vec::new(),
