@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use broccoli_core::problem::{ComeBack, Instance, Objective, Problem, RunError, SystemFactory, Verdict};
 use broccoli_core::search::Rewards;
 
-use super::dice::mixed;
+use super::dice::{Dice, mixed};
 use super::judge::{End, Judge, Score};
 use super::run::{Point, Run};
 use super::tree::{Ranked, Space};
@@ -46,6 +46,16 @@ pub(crate) struct Budget {
     pub(crate) seconds: f64,
 }
 
+/// A tree that was run from all initial states.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) tree: Ranked,
+    pub(crate) score: Score,
+    value: Option<u64>,
+    /// The leaves that were come to, as bits.
+    seen: u64,
+}
+
 /// A problem with what may be spent on it.
 pub(crate) struct Arena<'p> {
     problem: &'p Problem,
@@ -65,6 +75,7 @@ pub(crate) struct Arena<'p> {
     /// The present tree, with thresholds in place of ranks.
     tests: Vec<(usize, f64)>,
     leaves: Vec<usize>,
+    seen: u64,
 }
 
 impl<'p> Arena<'p> {
@@ -85,6 +96,7 @@ impl<'p> Arena<'p> {
             asked: None,
             tests: Vec::new(),
             leaves: Vec::new(),
+            seen: 0,
         })
     }
 
@@ -119,24 +131,45 @@ impl<'p> Arena<'p> {
         self.run
     }
 
-    /// What a tree is worth, all its traces being run.
-    pub(crate) fn full(&mut self, tree: &Ranked) -> Result<Score, Ended> {
-        let worst = Score { failed: u32::MAX, number: f64::INFINITY };
-        Ok(self.score(tree, None)?.unwrap_or(worst))
+    /// A tree drawn at random, with what it is worth. Towards a goal it is drawn until it gets there from the initial
+    /// state that is tried: of those that fail everywhere, no neighbour is better than another.
+    pub(crate) fn start(&mut self, dice: &mut Dice) -> Result<Known, Ended> {
+        loop {
+            let tree = self.space.random(dice);
+            if matches!(self.objective(), Objective::Reach { .. }) {
+                self.present(&tree, None)?;
+                let initial = dice.below(self.order.len());
+                if !matches!(self.trace(initial)?, End::Worth(_)) {
+                    continue;
+                }
+            }
+            if let Some(known) = self.score(tree, None)? {
+                return Ok(known);
+            }
+        }
     }
 
-    /// What a tree is worth; nothing if it is seen early that it is worse than `need`.
-    pub(crate) fn score(&mut self, tree: &Ranked, need: Option<Score>) -> Result<Option<Score>, Ended> {
-        if Instant::now() >= self.until {
-            self.run.is_late = true;
-            return Err(Ended::Spent);
+    /// What a tree is worth that differs from a known one at a place, and below; nothing if it is seen that it is worse
+    /// than `need`. A change where the known one never came takes no query.
+    pub(crate) fn changed(
+        &mut self,
+        known: &Known,
+        tree: Ranked,
+        place: usize,
+        need: Score,
+    ) -> Result<Option<Known>, Ended> {
+        if known.seen & self.space.under(place) != 0 {
+            return self.score(tree, Some(need));
         }
-        self.run.trees += 1;
-        self.tests.clear();
-        let space = &self.space;
-        self.tests.extend(tree.nodes.iter().map(|&node| (node.dimension, space.threshold(node))));
-        self.leaves.clone_from(&tree.leaves);
-        self.judge.begin(need);
+        if let Some(value) = known.value {
+            self.offer(&tree, value, known.score, None);
+        }
+        Ok(Some(Known { tree, ..*known }).filter(|known| known.score <= need))
+    }
+
+    /// What a tree is worth; nothing if it is worse than `need`.
+    pub(crate) fn score(&mut self, tree: Ranked, need: Option<Score>) -> Result<Option<Known>, Ended> {
+        self.present(&tree, need)?;
         let mut longest = 0;
         for place in 0..self.order.len() {
             let initial = self.order[place];
@@ -150,17 +183,35 @@ impl<'p> Arena<'p> {
         let value = self.problem.overall(&self.judge.values);
         let score = self.judge.score(value);
         if let Some(value) = value {
-            self.offer(tree, value, score, longest);
+            self.offer(&tree, value, score, Some(longest));
         }
-        Ok(Some(score))
+        let known = Known { tree, score, value, seen: self.seen };
+        Ok(Some(known).filter(|known| need.is_none_or(|need| known.score <= need)))
+    }
+
+    /// Makes a tree the present one.
+    fn present(&mut self, tree: &Ranked, need: Option<Score>) -> Result<(), Ended> {
+        if Instant::now() >= self.until {
+            self.run.is_late = true;
+            return Err(Ended::Spent);
+        }
+        self.run.trees += 1;
+        self.tests.clear();
+        let space = &self.space;
+        self.tests.extend(tree.nodes.iter().map(|&node| (node.dimension, space.threshold(node))));
+        self.leaves.clone_from(&tree.leaves);
+        self.seen = 0;
+        self.judge.begin(need);
+        Ok(())
     }
 
     /// Keeps a tree that is better than the best so far, or as good and smaller.
-    fn offer(&mut self, tree: &Ranked, value: u64, score: Score, longest: u64) {
+    fn offer(&mut self, tree: &Ranked, value: u64, score: Score, longest: Option<u64>) {
         if self.best.is_some_and(|best| best < score) {
             return;
         }
-        if self.best.is_none_or(|best| score < best) && matches!(self.objective(), Objective::Reach { .. }) {
+        let is_reach = matches!(self.objective(), Objective::Reach { .. });
+        if let Some(longest) = longest.filter(|_| is_reach && self.best.is_none_or(|best| score < best)) {
             self.cut = ((CUT * longest as f64).ceil() as u64).clamp(1, self.objective().horizon());
         }
         self.best = Some(score);
@@ -194,13 +245,15 @@ impl<'p> Arena<'p> {
     }
 
     /// The present tree's action for the present observation.
-    fn action(&self) -> usize {
+    fn action(&mut self) -> usize {
         let seen = self.instance.observation();
         let mut node = 0;
         while let Some(&(dimension, threshold)) = self.tests.get(node) {
             node = 2 * node + 2 - usize::from(seen[dimension] >= threshold);
         }
-        self.leaves[node - self.tests.len()]
+        let leaf = node - self.tests.len();
+        self.seen |= 1 << leaf;
+        self.leaves[leaf]
     }
 
     /// Counts the query that comes next.

@@ -8,19 +8,16 @@ const PATIENCE: u32 = 300;
 
 pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended> {
     loop {
-        let mut tree = arena.space().random(dice);
-        let mut score = arena.full(&tree)?;
+        let mut now = arena.start(dice)?;
         let mut idle = 0;
         while idle < PATIENCE {
-            let next = arena.space().mutated(&tree, dice);
+            let (tree, place) = arena.space().mutated(&now.tree, dice);
             idle += 1;
-            if let Some(found) = arena.score(&next, Some(score))?
-                && found <= score
-            {
-                if found < score {
+            if let Some(next) = arena.changed(&now, tree, place, now.score)? {
+                if next.score < now.score {
                     idle = 0;
                 }
-                (tree, score) = (next, found);
+                now = next;
             }
         }
     }

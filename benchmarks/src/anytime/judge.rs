@@ -16,6 +16,13 @@ pub(crate) struct Score {
     pub(crate) number: f64,
 }
 
+impl Score {
+    /// Worse than any.
+    pub(crate) const WORST: Score = Score { failed: u32::MAX, number: f64::INFINITY };
+    /// No worse than any tree that has a value.
+    pub(crate) const ANY_VALUE: Score = Score { failed: 0, number: f64::INFINITY };
+}
+
 impl PartialEq for Score {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
@@ -171,7 +178,7 @@ impl Judge {
             }
         }
         let Some(need) = self.need else { return true };
-        let allowed = need.failed + self.spare;
+        let allowed = need.failed.saturating_add(self.spare);
         self.failed < allowed || self.failed == allowed && (need.failed == 0 || self.steps <= need.number)
     }
 

@@ -6,7 +6,7 @@ use broccoli_core::problem::{Problem, SystemFactory};
 use super::arena::{Arena, Budget, Ended};
 use super::dice::{Dice, mixed};
 use super::run::Run;
-use super::{climbing, ours, random};
+use super::{annealing, climbing, cma, descent, evolution, ours, random};
 
 /// What a method is given.
 pub(crate) struct Task<'a> {
@@ -43,6 +43,10 @@ pub(crate) const ALL: &[Method] = &[
     Method { name: "ours", how: How::Search(ours::run) },
     Method { name: "random", how: How::Heuristic(random::search) },
     Method { name: CLIMBING, how: How::Heuristic(climbing::search) },
+    Method { name: "annealing", how: How::Heuristic(annealing::search) },
+    Method { name: "descent", how: How::Heuristic(descent::search) },
+    Method { name: "evolution", how: How::Heuristic(evolution::search) },
+    Method { name: "cma-es", how: How::Heuristic(cma::search) },
     Method { name: CACHED, how: How::Heuristic(climbing::search_cached) },
 ];
 

@@ -1,8 +1,12 @@
 //! `anytime`: how good the best tree is after so many queries, by our search and by heuristics.
 
+mod annealing;
 mod arena;
 mod climbing;
+mod cma;
+mod descent;
 mod dice;
+mod evolution;
 mod judge;
 mod methods;
 mod ours;

@@ -40,7 +40,7 @@ impl Space {
         let dimensions: Vec<usize> = (0..thresholds.len()).filter(|&d| !thresholds[d].is_empty()).collect();
         let limits = problem.limits();
         ensure!(!dimensions.is_empty() && limits.depth() > 0, "there is nothing to choose");
-        ensure!(limits.depth() <= 8, "complete trees of depth {} are too large", limits.depth());
+        ensure!(limits.depth() <= 6, "complete trees of depth {} are too large", limits.depth());
         let nodes = (1_usize << limits.depth()) - 1;
         ensure!(limits.nodes() >= nodes as u64, "a limit on nodes is not covered");
         Ok(Space { thresholds, dimensions, actions: problem.actions().len(), nodes })
@@ -73,16 +73,17 @@ impl Space {
     }
 
     /// The tree with one thing changed: a threshold, to a neighbour or to any, a dimension with its threshold, or an
-    /// action.
-    pub(crate) fn mutated(&self, tree: &Ranked, dice: &mut Dice) -> Ranked {
+    /// action. And the place of the change.
+    pub(crate) fn mutated(&self, tree: &Ranked, dice: &mut Dice) -> (Ranked, usize) {
         let mut tree = tree.clone();
         let kind = dice.below(4);
         if kind == 3 {
             let leaf = dice.below(tree.leaves.len());
             tree.leaves[leaf] = self.other_action(tree.leaves[leaf], dice);
-            return tree;
+            return (tree, self.nodes + leaf);
         }
-        let node = &mut tree.nodes[dice.below(self.nodes)];
+        let place = dice.below(self.nodes);
+        let node = &mut tree.nodes[place];
         let count = self.thresholds[node.dimension].len();
         match kind {
             0 if dice.chance(0.5) => node.rank = (node.rank + 1).min(count - 1),
@@ -90,7 +91,44 @@ impl Space {
             1 => node.rank = dice.below(count),
             _ => *node = self.predicate(dice),
         }
-        tree
+        (tree, place)
+    }
+
+    /// The leaves under a node, or the leaf itself, as bits.
+    pub(crate) fn under(&self, place: usize) -> u64 {
+        let (mut first, mut last) = (place, place);
+        while first < self.nodes {
+            (first, last) = (2 * first + 1, 2 * last + 2);
+        }
+        (first..=last).fold(0, |bits, leaf| bits | 1 << (leaf - self.nodes))
+    }
+
+    /// Copies all that is at a place and below it into another tree.
+    pub(crate) fn graft(&self, into: &mut Ranked, from: &Ranked, place: usize) {
+        if place >= self.nodes {
+            into.leaves[place - self.nodes] = from.leaves[place - self.nodes];
+            return;
+        }
+        into.nodes[place] = from.nodes[place];
+        self.graft(into, from, 2 * place + 1);
+        self.graft(into, from, 2 * place + 2);
+    }
+
+    /// Changes the sides of a node.
+    pub(crate) fn swap(&self, tree: &mut Ranked, node: usize) {
+        let before = tree.clone();
+        self.copy(tree, &before, (2 * node + 1, 2 * node + 2));
+        self.copy(tree, &before, (2 * node + 2, 2 * node + 1));
+    }
+
+    fn copy(&self, into: &mut Ranked, from: &Ranked, (to, at): (usize, usize)) {
+        if to >= self.nodes {
+            into.leaves[to - self.nodes] = from.leaves[at - self.nodes];
+            return;
+        }
+        into.nodes[to] = from.nodes[at];
+        self.copy(into, from, (2 * to + 1, 2 * at + 1));
+        self.copy(into, from, (2 * to + 2, 2 * at + 2));
     }
 
     /// The threshold of a predicate.
