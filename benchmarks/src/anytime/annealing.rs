@@ -9,11 +9,13 @@ use super::arena::{Arena, Ended, Known};
 use super::dice::Dice;
 use super::judge::Score;
 
-const HOT: f64 = 0.3;
+const HOT: f64 = 0.1;
 const COLD: f64 = 0.003;
 /// Trees tried until the first restart, and how many more until the next.
-const LENGTH: f64 = 500.0;
+const LENGTH: f64 = 200.0;
 const GROWTH: f64 = 1.5;
+/// It begins with the best of so many random trees.
+const DRAWS: u32 = 100;
 /// How often a change is one of sides.
 const SWAP: f64 = 0.1;
 /// So many trees tell how far returns are apart.
@@ -31,7 +33,7 @@ pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended
         for begin in [None, best.clone()] {
             let start = match begin {
                 Some(known) => known,
-                None => arena.start(dice)?,
+                None => arena.start(dice, DRAWS)?,
             };
             let found = cycle(arena, dice, &scale, start, length)?;
             if best.as_ref().is_none_or(|best| found.score < best.score) {
@@ -90,7 +92,7 @@ impl Scale {
         if objective.wants_rewards() {
             let mut numbers = Vec::new();
             for _ in 0..SAMPLE {
-                numbers.push(arena.start(dice)?.score.number);
+                numbers.push(arena.start(dice, 1)?.score.number);
             }
             let mean = numbers.iter().sum::<f64>() / SAMPLE as f64;
             let spread = numbers.iter().map(|number| (number - mean).abs()).sum::<f64>() / SAMPLE as f64;

@@ -1,15 +1,14 @@
 //! Where heuristics try trees: every step of the system is counted, runs are given up as soon as they cannot matter,
 //! and every better tree is written down with the queries that it took.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use broccoli_core::problem::{ComeBack, Instance, Objective, Problem, RunError, SystemFactory, Verdict};
 use broccoli_core::search::Rewards;
 
-use super::dice::{Dice, mixed};
+use super::asked::Asked;
+use super::dice::Dice;
 use super::judge::{End, Judge, Score};
 use super::run::{Point, Run};
 use super::tree::{Ranked, Space};
@@ -131,10 +130,10 @@ impl<'p> Arena<'p> {
         self.run
     }
 
-    /// A tree drawn at random, with what it is worth. Towards a goal it is drawn until it gets there from the initial
+    /// The best of so many trees drawn at random. Towards a goal the first is drawn until it gets there from the initial
     /// state that is tried: of those that fail everywhere, no neighbour is better than another.
-    pub(crate) fn start(&mut self, dice: &mut Dice) -> Result<Known, Ended> {
-        loop {
+    pub(crate) fn start(&mut self, dice: &mut Dice, draws: u32) -> Result<Known, Ended> {
+        let mut best = loop {
             let tree = self.space.random(dice);
             if matches!(self.objective(), Objective::Reach { .. }) {
                 self.present(&tree, None)?;
@@ -144,9 +143,16 @@ impl<'p> Arena<'p> {
                 }
             }
             if let Some(known) = self.score(tree, None)? {
-                return Ok(known);
+                break known;
+            }
+        };
+        for _ in 1..draws {
+            let tree = self.space.random(dice);
+            if let Some(better) = self.score(tree, Some(best.score))? {
+                best = better;
             }
         }
+        Ok(best)
     }
 
     /// What a tree is worth that differs from a known one at a place, and below; nothing if it is seen that it is worse
@@ -271,41 +277,6 @@ impl<'p> Arena<'p> {
     }
 }
 
-/// Transitions asked for: hashes of a state and an action. Of 10^8 of them some 10^-4 pairs agree by chance.
-#[derive(Default)]
-struct Asked {
-    hashes: HashSet<u64, BuildHasherDefault<Mixed>>,
-    state: Vec<u8>,
-}
-
-impl Asked {
-    fn is_new(&mut self, instance: &mut Instance<'_>, action: usize) -> Result<bool> {
-        self.state.clear();
-        instance.save(&mut self.state)?;
-        let mut hash = mixed(action as u64 + 1);
-        for word in self.state.chunks(8) {
-            let mut bytes = [0; 8];
-            bytes[..word.len()].copy_from_slice(word);
-            hash = mixed(hash.rotate_left(23) ^ u64::from_le_bytes(bytes));
-        }
-        Ok(self.hashes.insert(hash))
-    }
-}
-
-/// What is hashed is mixed already.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = mixed(self.0 ^ u64::from(byte));
-        }
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
+#[cfg(test)]
+#[path = "arena_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ const PATIENCE: u32 = 300;
 
 pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended> {
     loop {
-        let mut now = arena.start(dice)?;
+        let mut now = arena.start(dice, 1)?;
         let mut idle = 0;
         while idle < PATIENCE {
             let (tree, place) = arena.space().mutated(&now.tree, dice);

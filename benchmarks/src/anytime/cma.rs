@@ -14,13 +14,13 @@ use super::tree::{Predicate, Ranked, Space};
 const SIGMA: f64 = 0.5;
 /// It begins anew when it has become so narrow, or after so many generations without a better tree.
 const NARROW: f64 = 1e-3;
-const PATIENCE: u32 = 60;
+const PATIENCE: u32 = 20;
 /// The largest population.
 const MOST: usize = 1_000;
 
 pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended> {
     let length = Form::of(arena.space()).length;
-    let first = 4 + (3.0 * (length as f64).ln()) as usize;
+    let first = 4 + (8.0 * (length as f64).ln()) as usize;
     let mut population = first;
     loop {
         descend(arena, dice, length, population)?;

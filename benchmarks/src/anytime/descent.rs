@@ -4,21 +4,22 @@ use super::arena::{Arena, Ended, Known};
 use super::dice::Dice;
 use super::tree::Ranked;
 
-/// So many sweeps without an improvement make it begin anew. In each the ties are broken in another way.
-const PATIENCE: u32 = 2;
+/// It begins with the best of so many random trees.
+const DRAWS: u32 = 100;
 
 pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended> {
     loop {
-        let mut now = arena.start(dice)?;
-        let mut idle = 0;
-        while idle < PATIENCE {
+        let mut now = arena.start(dice, DRAWS)?;
+        loop {
             let before = now.score;
             let mut places: Vec<usize> = (0..2 * arena.space().nodes + 1).collect();
             dice.shuffle(&mut places);
             for place in places {
                 now = best_at(arena, dice, now, place)?;
             }
-            idle = if now.score < before { 0 } else { idle + 1 };
+            if now.score >= before {
+                break; // another sweep finds as little, as a rule: better begin anew
+            }
         }
     }
 }

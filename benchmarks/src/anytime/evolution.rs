@@ -4,7 +4,9 @@
 use super::arena::{Arena, Ended, Known};
 use super::dice::Dice;
 
-const POPULATION: usize = 40;
+const POPULATION: usize = 20;
+/// Each of the first is the best of so many random trees.
+const DRAWS: u32 = 100;
 const TOURNAMENT: usize = 3;
 /// How often a child has two parents, and how often it is changed.
 const CROSSOVER: f64 = 0.7;
@@ -16,7 +18,7 @@ pub(crate) fn search(arena: &mut Arena<'_>, dice: &mut Dice) -> Result<(), Ended
     loop {
         let mut all = Vec::new();
         while all.len() < POPULATION {
-            all.push(arena.start(dice)?);
+            all.push(arena.start(dice, DRAWS)?);
         }
         let mut idle = 0;
         while idle < PATIENCE {

@@ -2,6 +2,7 @@
 
 mod annealing;
 mod arena;
+mod asked;
 mod climbing;
 mod cma;
 mod descent;

@@ -47,3 +47,17 @@ fn open(path: &Path) -> Result<(Target, Problem)> {
     let problem = target.problem()?;
     Ok((target, problem))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_opens_and_has_its_own_kind() {
+        let all = problems(&[]).unwrap();
+        assert!(all.len() >= 18);
+        assert!(problems(&["no such problem".to_owned()]).unwrap().is_empty());
+        let unbounded = |named: &&Named| matches!(named.problem.objective(), Objective::Return(wanted) if wanted.low.is_none());
+        assert_eq!(all.iter().filter(unbounded).count(), 2);
+    }
+}
