@@ -103,7 +103,7 @@ impl<'p> Arena<'p> {
     pub(crate) fn count_distinct(&mut self) -> Result<()> {
         let tells = self.instance.come_back() == ComeBack::Clone;
         ensure!(tells, "transitions can be told apart only by a system that tells its state");
-        self.asked = Some(Asked::default());
+        self.asked = Some(Asked::new());
         Ok(())
     }
 
@@ -278,5 +278,4 @@ impl<'p> Arena<'p> {
 }
 
 #[cfg(test)]
-#[path = "arena_tests.rs"]
 mod tests;

@@ -5,6 +5,7 @@ mod arena;
 mod asked;
 mod climbing;
 mod cma;
+mod curves;
 mod descent;
 mod dice;
 mod evolution;
@@ -15,6 +16,7 @@ mod problems;
 mod random;
 mod results;
 mod run;
+mod table;
 mod tree;
 
 use std::path::PathBuf;
@@ -90,7 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         output::write(&directory, "anytime.csv", &results.csv(&problems)?)?;
     }
-    output::written(&directory, "anytime.csv");
+    let seeds = match &arguments.baselines {
+        Some(_) => "the baselines'".to_owned(),
+        None => arguments.seeds.to_string(),
+    };
+    let text = table::report(&results, &problems, &seeds);
+    print!("{text}");
+    output::write(&directory, "anytime.md", &text)?;
+    let chart = curves::svg(&results, &problems, &output::command());
+    output::write(&directory, "anytime.svg", &chart)?;
+    output::written(&directory, "anytime.md, anytime.csv, anytime.svg");
     Ok(())
 }
 

@@ -26,6 +26,14 @@ pub(crate) struct Entry {
     pub(crate) is_cut: bool,
 }
 
+/// The middle one of several runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Median {
+    pub(crate) value: Option<u64>,
+    /// Whether the clock ended one of the runs before.
+    pub(crate) is_cut: bool,
+}
+
 /// What all runs had.
 pub(crate) struct Results {
     /// Powers of ten, and three times these for the chart.
@@ -94,6 +102,19 @@ impl Results {
         Ok(())
     }
 
+    /// What the middle one of a method's runs had: nothing if the method did not run, or there is no tree.
+    pub(crate) fn median(&self, named: &Named, method: &str, budget: u64) -> Option<Median> {
+        let objective = named.problem.objective();
+        let is_meant =
+            |entry: &&Entry| entry.problem == named.name && entry.method == method && entry.budget == budget;
+        let mut all: Vec<&Entry> = self.entries.iter().filter(is_meant).collect();
+        let value = |entry: &Entry| entry.found.map(|(value, _)| value);
+        all.sort_by(|a, b| compare(objective, value(a), value(b)));
+        // Of an even number, the better of the two in the middle.
+        let middle = all.get(all.len().checked_sub(1)? / 2)?;
+        Some(Median { value: value(middle), is_cut: all.iter().any(|entry| entry.is_cut) })
+    }
+
     /// All as the text of a file.
     pub(crate) fn csv(&self, problems: &[Named]) -> Result<String> {
         let mut records = vec![HEADER.map(str::to_owned).to_vec()];
@@ -105,7 +126,7 @@ impl Results {
                     entry.method.clone(),
                     entry.seed.to_string(),
                     entry.budget.to_string(),
-                    entry.found.map_or_else(String::new, |(value, _)| number(objective, value).to_string()),
+                    entry.found.map_or_else(String::new, |(value, _)| objective.number(value).to_string()),
                     entry.found.map_or_else(String::new, |(_, size)| size.to_string()),
                     if entry.is_cut { "yes".to_owned() } else { String::new() },
                 ]);
@@ -113,11 +134,6 @@ impl Results {
         }
         output::csv(records)
     }
-}
-
-/// A value as a number.
-pub(crate) fn number(objective: Objective, value: u64) -> f64 {
-    objective.number(value)
 }
 
 fn read_value(objective: Objective, text: &str) -> Result<u64> {
@@ -132,5 +148,43 @@ pub(crate) fn compare(objective: Objective, a: Option<u64>, b: Option<u64>) -> O
         (Some(a), Some(b)) if a == b => Ordering::Equal,
         (Some(_), Some(_)) => Ordering::Greater,
         (a, b) => a.is_none().cmp(&b.is_none()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problems::problems;
+    use super::super::run::Point;
+    use super::*;
+
+    #[test]
+    fn medians_survive_a_file_and_no_tree_is_worst() {
+        let all = problems(&["mountain-car-d2".to_owned(), "pendulum-return-d3".to_owned()]).unwrap();
+        let mut results = Results::new(100_000);
+        assert_eq!(results.budgets, [10_000, 30_000, 100_000]);
+        assert_eq!(results.powers().collect::<Vec<_>>(), [10_000, 100_000]);
+        for named in &all {
+            let objective = named.problem.objective();
+            for (seed, number) in [104.0, 125.0, 110.0].into_iter().enumerate() {
+                let value = objective.read(Value::Number(number));
+                let points = vec![Point { queries: 20_000, value, size: 3 }];
+                let run = Run { points, queries: 50_000, trees: 9, is_late: seed == 2 };
+                results.add(named, "climbing", seed as u64, &run);
+            }
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("anytime.csv");
+        std::fs::write(&path, results.csv(&all).unwrap()).unwrap();
+        let mut again = Results::new(100_000);
+        again.read(&path, &all, &["ours"]).unwrap();
+        assert_eq!(again.entries, results.entries);
+        for named in &all {
+            let median = |budget| again.median(named, "climbing", budget).unwrap();
+            let value = named.problem.objective().read(Value::Number(110.0));
+            assert_eq!(median(10_000), Median { value: None, is_cut: false });
+            assert_eq!(median(30_000), Median { value: Some(value), is_cut: false });
+            assert_eq!(median(100_000), Median { value: Some(value), is_cut: true });
+            assert_eq!(again.median(named, "random", 10_000), None);
+        }
     }
 }
