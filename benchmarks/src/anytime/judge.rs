@@ -190,3 +190,48 @@ impl Judge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use broccoli_core::problem::{Return, Thresholds};
+
+    use super::*;
+
+    fn judge(objective: Objective) -> Judge {
+        let builder = Problem::builder().dimension("x", Thresholds::list([1.0]).unwrap());
+        let builder = builder.action("a", 0.0).action("b", 1.0).initial([0.0]).initial([0.5]);
+        Judge::new(&builder.objective(objective).build().unwrap())
+    }
+
+    #[test]
+    fn rewards_that_may_still_come_count_at_their_best() {
+        let Objective::Return(wanted) = Objective::maximise(20) else { panic!("a return") };
+        let gains = judge(Objective::Return(Return { low: Some(0.0), high: Some(1.5), ..wanted }));
+        assert_eq!((gains.at_best(5.0, 10), gains.at_best(5.0, 20)), (-20.0, -5.0));
+        let losses = judge(Objective::Return(Return { low: Some(-1.0), high: Some(-0.5), ..wanted }));
+        assert_eq!(losses.at_best(-5.0, 10), 5.0);
+        let costs = Return { aim: Aim::Minimise, low: Some(-2.0), ..wanted };
+        assert_eq!(judge(Objective::Return(costs)).at_best(5.0, 10), -15.0);
+        assert_eq!(judge(Objective::Return(wanted)).at_best(5.0, 10), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn trees_that_fail_are_compared_by_how_many_get_there() {
+        let mut judge = judge(Objective::reach(50));
+        let mut run = |ends: [Option<u64>; 2], need| {
+            judge.begin(need);
+            let mut is_possible = true;
+            for (initial, end) in ends.into_iter().enumerate() {
+                let ended = end.map_or(End::Failed, End::Worth);
+                is_possible = is_possible && judge.ended(initial, end.unwrap_or(50), ended);
+            }
+            let value = ends[0].zip(ends[1]).map(|(a, b)| a.max(b));
+            (judge.score(value), is_possible)
+        };
+        let (none, both) = (run([None, None], None).0, run([Some(9), Some(30)], None).0);
+        let (quick, slow) = (run([Some(9), None], None).0, run([None, Some(30)], None).0);
+        assert!(both < quick && quick < slow && slow < none && none < Score::WORST);
+        assert!(run([None, Some(9)], Some(slow)).1 && !run([None, Some(31)], Some(slow)).1);
+        assert!(!run([None, Some(9)], Some(Score::ANY_VALUE)).1);
+    }
+}
