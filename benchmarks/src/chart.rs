@@ -1,4 +1,5 @@
-//! The chart of `growth`: an SVG of small panels, one column per curve, queries above seconds.
+//! The chart of `growth`: an SVG of small panels, one column per curve, queries above seconds. And what other charts
+//! have in common with it.
 //!
 //! Made by hand, so that it needs nothing, and readable on a light and on a dark page.
 
@@ -30,15 +31,21 @@ const TOP: f64 = 84.0;
 const GAP_X: f64 = 58.0;
 const GAP_Y: f64 = 62.0;
 
-const STYLE: &str = "\
+/// The style of all charts.
+pub(crate) const PAGE_STYLE: &str = "\
   .page { fill: #ffffff } text { font: 12px system-ui, sans-serif; fill: #1f2328 }
   .title { font-size: 16px; font-weight: 600 } .note { font-size: 10px; fill: #59636e }
   .tick { fill: #59636e; font-size: 11px } .grid { stroke: #d1d9e0; fill: none }
-  .s0 { stroke: #0550ae } .s1 { stroke: #bc4c00 } .s2 { stroke: #116329 }
-  .m0 { fill: #0550ae } .m1 { fill: #bc4c00 } .m2 { fill: #116329 }
   polyline { fill: none; stroke-width: 2 }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117 } text { fill: #e6edf3 } .note, .tick { fill: #9198a1 } .grid { stroke: #30363d }
+  }
+";
+
+const STYLE: &str = "\
+  .s0 { stroke: #0550ae } .s1 { stroke: #bc4c00 } .s2 { stroke: #116329 }
+  .m0 { fill: #0550ae } .m1 { fill: #bc4c00 } .m2 { fill: #116329 }
+  @media (prefers-color-scheme: dark) {
     .s0 { stroke: #79c0ff } .s1 { stroke: #ffa657 } .s2 { stroke: #7ee787 }
     .m0 { fill: #79c0ff } .m1 { fill: #ffa657 } .m2 { fill: #7ee787 }
   }
@@ -46,7 +53,7 @@ const STYLE: &str = "\
 
 /// A scale from numbers to a length.
 #[derive(Clone, Copy)]
-struct Scale {
+pub(crate) struct Scale {
     linear: bool,
     low: f64,
     high: f64,
@@ -62,16 +69,17 @@ impl Scale {
     }
 
     /// A scale that just holds the numbers.
-    fn tight(numbers: &[f64], linear: bool, length: f64) -> Self {
+    pub(crate) fn tight(numbers: &[f64], linear: bool, length: f64) -> Self {
         let place = |number: f64| if linear { number } else { number.log10() };
         let least = numbers.iter().copied().fold(f64::MAX, f64::min);
-        let most = numbers.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let most = numbers.iter().copied().fold(f64::MIN, f64::max);
         let (low, high) = (place(least), place(most));
         let margin = ((high - low) * 0.05).max(0.01);
         Scale { linear, low: low - margin, high: high + margin, length }
     }
 
-    fn at(&self, number: f64) -> f64 {
+    /// Where a number is.
+    pub(crate) fn at(&self, number: f64) -> f64 {
         let place = if self.linear { number } else { number.log10() };
         (place - self.low) / (self.high - self.low) * self.length
     }
@@ -84,7 +92,7 @@ pub(crate) fn svg(environments: &[&str], panels: &[Panel<'_>], note: &str) -> St
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
          aria-label=\"Queries and seconds of a proof against thresholds, nodes and initial states\">\n\
-         <style>\n{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
+         <style>\n{PAGE_STYLE}{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
     );
     label(&mut svg, "title", LEFT, 26.0, "start", "What a proof costs, and how the cost grows");
     for (series, environment) in environments.iter().enumerate() {
@@ -161,7 +169,8 @@ fn marker(svg: &mut String, series: usize, x: f64, y: f64) {
     let _ = writeln!(svg, "<path class=\"m{series}\" d=\"{shape}\"/>");
 }
 
-fn label(svg: &mut String, class: &str, x: f64, y: f64, anchor: &str, text: &str) {
+/// A text.
+pub(crate) fn label(svg: &mut String, class: &str, x: f64, y: f64, anchor: &str, text: &str) {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     let _ = writeln!(
         svg,
@@ -170,7 +179,7 @@ fn label(svg: &mut String, class: &str, x: f64, y: f64, anchor: &str, text: &str
 }
 
 /// A power of ten as people write it: `0.01`, `100`, `10k`, `1M`.
-fn power(exponent: i32) -> String {
+pub(crate) fn power(exponent: i32) -> String {
     let digits = |exponent: i32| 10i64.pow(exponent.unsigned_abs()).to_string();
     match exponent {
         ..0 => format!("{:.*}", exponent.unsigned_abs() as usize, 10f64.powi(exponent)),

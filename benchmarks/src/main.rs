@@ -2,6 +2,7 @@
 //!
 //! Every benchmark is a subcommand in a file of its own; what is measured is data in `instances/`.
 
+mod anytime;
 mod blackbox;
 mod case;
 mod chart;
@@ -44,6 +45,8 @@ enum Benchmark {
     Blackbox(blackbox::Arguments),
     /// Returns, means and shares.
     Objectives(objectives::Arguments),
+    /// How good the best tree is after so many queries, ours and by heuristics.
+    Anytime(anytime::Arguments),
     /// One thread against several.
     Threads(threads::Arguments),
     /// One search; the others run it as a process that they can kill.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Benchmark::Growth(arguments) => growth::run(&arguments),
         Benchmark::Blackbox(arguments) => blackbox::run(&arguments),
         Benchmark::Objectives(arguments) => objectives::run(&arguments),
+        Benchmark::Anytime(arguments) => anytime::run(&arguments),
         Benchmark::Threads(arguments) => threads::run(&arguments),
         Benchmark::One(arguments) => child::run(&arguments),
     };

@@ -1,0 +1,63 @@
+//! The problems: a file each in `instances/anytime`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use broccoli_core::problem::{Objective, Problem};
+use broccoli_problem::{ProblemFile, Target};
+
+/// Bounds of rewards from here on stand for none: a file cannot say that nothing is known of the rewards of a system
+/// that is built in.
+const NO_BOUND: f64 = 1e100;
+
+/// A problem with its name.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) target: Target,
+    pub(crate) problem: Problem,
+}
+
+/// All problems whose name contains one of the words, or all if there is no word.
+pub(crate) fn problems(words: &[String]) -> Result<Vec<Named>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("instances/anytime");
+    let mut paths = Vec::new();
+    for entry in folder.read_dir().with_context(|| format!("reading {}", folder.display()))? {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths {
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+            let (target, problem) = open(&path).with_context(|| path.display().to_string())?;
+            all.push(Named { name, target, problem });
+        }
+    }
+    Ok(all)
+}
+
+fn open(path: &Path) -> Result<(Target, Problem)> {
+    let opened = ProblemFile::read(path).and_then(|file| file.open());
+    let mut target = opened.map_err(|diagnosis| anyhow!("{diagnosis:?}"))?;
+    if let Objective::Return(mut wanted) = target.objective {
+        wanted.low = wanted.low.filter(|low| low.abs() < NO_BOUND);
+        wanted.high = wanted.high.filter(|high| high.abs() < NO_BOUND);
+        target.set_objective(Objective::Return(wanted)).map_err(|error| anyhow!(error))?;
+    }
+    let problem = target.problem()?;
+    Ok((target, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_opens_and_has_its_own_kind() {
+        let all = problems(&[]).unwrap();
+        assert!(all.len() >= 18);
+        assert!(problems(&["no such problem".to_owned()]).unwrap().is_empty());
+        let unbounded = |named: &&Named| matches!(named.problem.objective(), Objective::Return(wanted) if wanted.low.is_none());
+        assert_eq!(all.iter().filter(unbounded).count(), 2);
+    }
+}
