@@ -77,7 +77,8 @@ pub(crate) fn best(results: &Results, named: &Named, budget: u64) -> Option<(&'s
 fn summary(results: &Results, problems: &[Named]) -> String {
     let mut text = String::new();
     for name in ALL.iter().filter(|method| !method.is_heuristic()).map(|method| method.name) {
-        let (mut all, mut good, mut counts, mut worse) = (0, 0, Vec::new(), Vec::new());
+        let (mut all, mut good, mut empty) = (0, 0, 0);
+        let (mut counts, mut worse) = (Vec::new(), Vec::new());
         for budget in results.powers() {
             let (mut here, mut good_here) = (0, 0);
             for named in problems {
@@ -85,6 +86,7 @@ fn summary(results: &Results, problems: &[Named]) -> String {
                 let Some(ours) = results.median(named, name, budget) else { continue };
                 let Some((_, best)) = best(results, named, budget) else { continue };
                 here += 1;
+                empty += usize::from(ours.value.is_none() && best.value.is_none());
                 good_here += usize::from(compare(objective, ours.value, best.value) != Ordering::Greater);
                 let climbing = results.median(named, CLIMBING, budget).and_then(|median| median.value);
                 if let Some(climbing) = climbing.filter(|&c| is_much_worse(objective, ours.value, c)) {
@@ -104,7 +106,7 @@ fn summary(results: &Results, problems: &[Named]) -> String {
             let _ = writeln!(
                 text,
                 "`{name}` is at least as good as the best median of the heuristics on {good} of {all} pairs of a \
-                 problem and a number of queries ({}). It is worse than the median of `{CLIMBING}` by more than \
+                 problem and a number of queries ({}); on {empty} of them neither has a tree. It is worse than the median of `{CLIMBING}` by more than \
                  {:.0} % on {} of them{}\n",
                 counts.join(", "),
                 100.0 * MUCH,
