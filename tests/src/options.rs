@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use broccoli_core::search::Tuning;
+use broccoli_core::search::{HintTuning, Tuning};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -237,13 +237,13 @@ pub fn options() -> impl Strategy<Value = Options> {
 /// Constants that lead small problems through code which by default only large ones reach: chunks of many tasks, leaves
 /// that take too much memory, traces that are not remembered.
 fn tuning() -> impl Strategy<Value = Tuning> {
-    let rounds = (0..6u64, 101..300u64, 100..200u64, 1..20u64, 0..6u64, 1..5usize);
+    let rounds = (0..6u64, 101..300u64, 100..200u64, hints(), 0..6u64, 1..5usize);
     let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize);
     let leaves = prop_oneof![4 => Just(256 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     let recall = prop_oneof![4 => Just(32 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     (rounds, chunks, leaves, recall).prop_map(
         |(
-            (first_cut, cut_growth, near, scout_share, label_price, in_bands),
+            (first_cut, cut_growth, near, hints, label_price, in_bands),
             (chunk_share, least_chunk, least_task, most_tasks),
             most_leaf_bytes,
             most_recall_bytes,
@@ -251,7 +251,7 @@ fn tuning() -> impl Strategy<Value = Tuning> {
             first_cut,
             cut_growth,
             near,
-            scout_share,
+            hints,
             label_price,
             in_bands,
             chunk_share,
@@ -262,6 +262,18 @@ fn tuning() -> impl Strategy<Value = Tuning> {
             most_recall_bytes,
         },
     )
+}
+
+/// No hints, some, and more than makes sense.
+fn hints() -> impl Strategy<Value = HintTuning> {
+    let share = || prop_oneof![Just(1u64), 1..30u64];
+    let some = || prop_oneof![Just(0u64), 1..2_000u64];
+    let any = (some(), some(), 0..1_000u64, (share(), share(), share()), some(), 0..9u64, some());
+    let any =
+        any.prop_map(|(first, near, patience, (share, share_first, share_late), late, returns, written)| {
+            HintTuning { first, near, patience, share, share_first, share_late, late, returns, written }
+        });
+    prop_oneof![1 => Just(HintTuning::OFF), 1 => Just(HintTuning::default()), 3 => any]
 }
 
 /// Counts how often every two options have met.

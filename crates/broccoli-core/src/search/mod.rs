@@ -25,7 +25,7 @@ mod start;
 mod value;
 
 pub use all::Optima;
-pub use behaviour::Tuning;
+pub use behaviour::{HintTuning, Tuning};
 pub use checkpoint::{Checkpoint, Keeper, ResumeError};
 pub use evidence::{Witness, record_traces};
 pub use explain::{Explanation, explain};

@@ -55,7 +55,7 @@ pub(super) use self::realise::Labelled;
 use self::rounds::Rounds;
 pub(super) use self::state::State;
 use self::team::Board;
-pub use self::tuning::Tuning;
+pub use self::tuning::{HintTuning, Tuning};
 use super::evidence::Witness;
 use super::progress::Progress;
 use super::sample;

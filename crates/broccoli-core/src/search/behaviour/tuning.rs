@@ -16,12 +16,8 @@ pub struct Tuning {
     pub cut_growth: u64,
     /// `reach`: an incumbent within so many percent of the cut makes the next round the last.
     pub near: u64,
-    /// Hints make as many queries as the walk up to this number, …
-    pub hint_first: u64,
-    /// … and up to so many percent of those that they had made when one last improved the best tree; …
-    pub hint_patience: u64,
-    /// … and then one for so many of the walk.
-    pub hint_share: u64,
+    /// How much hints may do.
+    pub hints: HintTuning,
     /// `survive`: what a label takes away from the promise of a behaviour, in steps.
     pub label_price: u64,
     /// `survive`: the behaviours of a round come in bands of equal promise, up to one part in so many of them.
@@ -34,12 +30,74 @@ pub struct Tuning {
     pub least_task: u64,
     /// … and never more than this.
     pub most_tasks: usize,
-    /// The walk writes down its first traces, for hints, until it has made so many steps.
-    pub write_first: u64,
     /// How much memory behaviours that are set aside may take before nothing more is.
     pub most_leaf_bytes: usize,
     /// How much memory remembered traces may take.
     pub most_recall_bytes: usize,
+}
+
+/// How much the local search beside the walk may do, in queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HintTuning {
+    /// Hints make as many queries as the walk up to this number, …
+    pub first: u64,
+    /// (up to this one as long as there is no tree, but some trace reaches the goal), …
+    pub near: u64,
+    /// … and up to so many percent of those that they had made when one last improved the best tree; …
+    pub patience: u64,
+    /// … and then one for so many steps of the walk, …
+    pub share: u64,
+    /// … or one for so many where no tree has been found, …
+    pub share_first: u64,
+    /// … or one for so many as soon as there is one and the walk has made so many steps: the proof is far away then.
+    pub share_late: u64,
+    /// See above.
+    pub late: u64,
+    /// `return`: for one step of the walk hints make so many queries.
+    pub returns: u64,
+    /// The walk writes down its first traces, so that hints need not run them, until it has made so many steps.
+    pub written: u64,
+}
+
+impl Default for HintTuning {
+    fn default() -> Self {
+        HintTuning {
+            first: 2_048,
+            near: 1 << 15,
+            patience: 200,
+            share: 9,
+            share_first: 6,
+            share_late: 3,
+            late: 1 << 20,
+            returns: 3,
+            written: 1 << 20,
+        }
+    }
+}
+
+impl HintTuning {
+    /// No hints: only the walk.
+    pub const OFF: HintTuning = HintTuning {
+        first: 0,
+        near: 0,
+        patience: 0,
+        share: u64::MAX,
+        share_first: u64::MAX,
+        share_late: u64::MAX,
+        late: 0,
+        returns: 0,
+        written: 0,
+    };
+
+    fn bounded(self) -> Self {
+        HintTuning {
+            share: self.share.max(1),
+            share_first: self.share_first.max(1),
+            share_late: self.share_late.max(1),
+            ..self
+        }
+    }
 }
 
 impl Default for Tuning {
@@ -48,16 +106,13 @@ impl Default for Tuning {
             first_cut: 2,
             cut_growth: 133,
             near: 120,
-            hint_first: 1_024,
-            hint_patience: 200,
-            hint_share: 20,
+            hints: HintTuning::default(),
             label_price: 3,
             in_bands: 4,
             chunk_share: 16,
             least_chunk: 64,
             least_task: 8_192,
             most_tasks: 256,
-            write_first: 1 << 20,
             most_leaf_bytes: 256 << 20,
             most_recall_bytes: 32 << 20,
         }
@@ -73,11 +128,6 @@ impl Tuning {
         }
     }
 
-    /// Without hints: only the walk.
-    pub fn without_hints(self) -> Self {
-        Tuning { hint_first: 0, hint_patience: 0, hint_share: u64::MAX, write_first: 0, ..self }
-    }
-
     /// For systems that take long for a query, or make many at a time: more tasks, and from early on, as idle
     /// processors cost more than steps in vain.
     pub fn for_slow_systems() -> Self {
@@ -89,7 +139,7 @@ impl Tuning {
         Tuning {
             cut_growth: self.cut_growth.max(101),
             near: self.near.max(100),
-            hint_share: self.hint_share.max(1),
+            hints: self.hints.bounded(),
             in_bands: self.in_bands.max(1),
             chunk_share: self.chunk_share.max(1),
             least_chunk: self.least_chunk.clamp(1, 1 << 40),
@@ -126,8 +176,8 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hint_first": 0, "hint_patience": 0, "hint_share": 0, "label_price": 0, "in_bands": 0,
-            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "write_first": 0, "most_leaf_bytes": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0, "written": 0}, "label_price": 0, "in_bands": 0,
+            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))
         .expect("numbers");

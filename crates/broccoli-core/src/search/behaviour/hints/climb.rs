@@ -3,13 +3,14 @@
 //! It goes through all trees that differ from one in a single place, depth first: in a cell in which they act differently
 //! it takes one action after the other. It goes along what is remembered wherever it can.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::loss::{Judge, Loss};
 use super::neighbours::Neighbours;
 use super::random::Random;
 use super::ranked::{Place, Ranked};
-use super::{Hints, LEAST_FEW, Placed};
+use super::{Branch, Hints, LEAST_FEW, Placed};
 use crate::problem::measure::FAILED;
 use crate::problem::{Problem, Verdict};
 use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
@@ -23,7 +24,7 @@ use crate::search::behaviour::walk::{Ask, Origin, Position};
 /// So many remembered places count as one query: they take time, too.
 const RECALLED: u64 = 8;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
-const FIRST_PATIENCE: u64 = 100;
+const FIRST_PATIENCE: u64 = 200;
 /// One new beginning in so many is from any tree, at most.
 const ANYWHERE: u64 = 4;
 
@@ -32,7 +33,9 @@ const ANYWHERE: u64 = 4;
 enum Doing {
     /// A tree is run from the first few initial states.
     Measure,
-    /// All trees that differ from it in one place are walked.
+    /// Another tree is run that differs from it in one place.
+    Probe,
+    /// All trees that do are walked.
     Improve,
     /// It is run from all initial states, if it may be better than the best.
     Try,
@@ -74,6 +77,8 @@ pub(in super::super) struct Climb<'p> {
     rivals: Vec<f64>,
     labels: Labels,
     frames: Vec<Frame>,
+    /// What is left of a path to be found again.
+    path: VecDeque<Branch>,
     /// The running trace: which one it is, how long it may be, and where it is; and the losses of those before.
     trace: usize,
     limit: u64,
@@ -112,6 +117,7 @@ impl<'p> Climb<'p> {
             labels: Labels::new(&thresholds, true),
             thresholds,
             frames: Vec::new(),
+            path: VecDeque::new(),
             trace: 0,
             limit: 0,
             at: Position::default(),
@@ -136,12 +142,21 @@ impl<'p> Climb<'p> {
         self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
         self.doing = if self.hints.is_worth_a_try() { Doing::Try } else { Doing::Measure };
         self.begin_scan();
+        self.path = std::mem::take(&mut self.hints.path).into();
         self.go_on(None);
     }
 
     /// The task has ended.
     pub(in super::super) fn end_task(&mut self, task: &mut Task) {
         task.added = Some(self.recall.end());
+        if self.has_improved {
+            self.frames.clear();
+        }
+        let labels = &self.labels;
+        let frames = self.frames.drain(..).filter(|frame| frame.labelled < labels.len());
+        self.hints.path = frames
+            .map(|Frame { labelled, untried, .. }| Branch { action: labels.given(labelled).label, untried })
+            .collect();
         task.hints = Some(Box::new(self.hints.clone()));
     }
 
@@ -184,7 +199,8 @@ impl<'p> Climb<'p> {
             self.at.steps += 1;
             self.at.total = self.judge.add(self.at.total, self.at.steps, reward);
         }
-        if verdict == Verdict::Running && self.at.steps < self.limit
+        if verdict == Verdict::Running
+            && self.at.steps < self.limit
             && let Some(index) = self.labels.find(cell).1
             && !self.recall.see(index)
         {
@@ -263,17 +279,20 @@ impl<'p> Climb<'p> {
         let mut actions = std::mem::take(&mut self.cell_actions);
         let is_free = self.base.leads_through(self.free, &cell);
         let own = super::ranked::action(&self.base.places, &cell);
-        let action = if is_free {
+        let mut action = own;
+        actions.clear();
+        if is_free {
             self.neighbours.actions(&cell, &mut actions);
             // What the tree itself does comes last: that is known.
             actions.sort_by_key(|&action| (action == own, action));
-            actions.first().copied().unwrap_or(own)
-        } else {
-            actions.clear();
-            own
-        };
+            action = actions.first().copied().unwrap_or(own);
+        }
         if actions.len() > 1 {
-            let untried = actions[1..].iter().rev().copied().collect();
+            let mut untried: Vec<u16> = actions[1..].iter().rev().copied().collect();
+            if let Some(before) = self.path.pop_front().filter(|before| actions.contains(&before.action)) {
+                action = before.action;
+                untried.retain(|action| before.untried.contains(action));
+            }
             self.frames.push(Frame { labelled, level, trace: self.trace, node, untried });
             self.neighbours.give(&cell, action);
         }
@@ -329,7 +348,8 @@ impl<'p> Climb<'p> {
     fn note(&mut self) {
         let Some(part) = self.neighbours.draw(&mut self.hints.random) else { return };
         let cells: Vec<&[u16]> = (0..self.labels.len()).map(|index| self.labels.cell(index)).collect();
-        let tree = self.base.with(self.free, &part.places).pruned(&cells);
+        let wide = self.base.with(self.free, &part.places);
+        let tree = wide.pruned(&cells);
         let mut losses = vec![FAILED; self.hints.order.len()];
         for (&initial, &loss) in self.hints.order.iter().zip(&self.losses) {
             losses[initial as usize] = loss;
@@ -346,17 +366,20 @@ impl<'p> Climb<'p> {
                 self.found = Some(Better { tree: tree.clone(), score, own_steps: self.own_steps() });
             }
         }
+        let is_better = self.hints.here.as_ref().is_none_or(|here| loss < here.loss);
         self.must = loss;
         self.rivals.clone_from(&losses);
-        let here = Placed { tree, losses, loss };
+        let wide = if self.doing == Doing::Improve { tree.clone() } else { wide };
+        let here = Placed { tree, wide, losses, loss };
         if is_whole && self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
             self.hints.home = Some(here.clone());
+            self.hints.has_improved = true;
         }
         if self.doing != Doing::Try {
             self.hints.here = Some(here);
             self.hints.untried.clear();
         }
-        self.has_improved = true;
+        self.has_improved = is_better || self.doing != Doing::Probe;
     }
 
     /// How many steps of a single trace no smaller tree makes, if that may be asked for.
@@ -365,12 +388,16 @@ impl<'p> Climb<'p> {
             return 0;
         }
         let labels: Vec<Labelled> = (0..self.labels.len())
-            .map(|index| Labelled { cell: self.labels.cell(index).to_vec(), label: self.labels.given(index).label })
+            .map(|index| Labelled {
+                cell: self.labels.cell(index).to_vec(),
+                label: self.labels.given(index).label,
+            })
             .collect();
         let depth = self.problem.limits().depth();
         let all: Vec<&Labelled> = labels.iter().collect();
         let Some(size) = least_nodes(&all, depth, self.size() as u64) else { return 0 };
-        let is_dear = |count: &usize| least_nodes(&all[..*count], depth, size).is_none_or(|nodes| nodes >= size);
+        let is_dear =
+            |count: &usize| least_nodes(&all[..*count], depth, size).is_none_or(|nodes| nodes >= size);
         match (1..=all.len()).find(is_dear) {
             _ if size == 0 => self.at.steps,
             Some(count) => self.at.steps - self.labels.given(count - 1).steps,
@@ -431,13 +458,15 @@ impl<'p> Climb<'p> {
                 let worst = home.losses.iter().copied().filter(|&loss| loss != FAILED).fold(0.0, f64::max);
                 (worst * 1.25) as u64 + 10
             }
-            _ => FIRST_PATIENCE << self.hints.starts.trailing_ones().min(8),
+            // Twice as long every eighth time, four times as long every 64th, and so on.
+            _ => FIRST_PATIENCE << (self.hints.starts.trailing_ones() / 3).min(8),
         }
     }
 
     /// Prepares what is to be done next.
     fn begin_scan(&mut self) {
         self.frames.clear();
+        self.path.clear();
         self.labels.cut_back(0);
         self.trace = 0;
         self.losses.clear();
@@ -446,15 +475,16 @@ impl<'p> Climb<'p> {
         self.has_improved = false;
         let limits = self.problem.limits();
         let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX);
-        let Hints { random, here, home, order, untried, few, .. } = &mut self.hints;
-        let Placed { tree, losses, loss } = here.get_or_insert_with(|| {
+        let Hints { random, here, home, order, untried, few, misses, .. } = &mut self.hints;
+        let Placed { tree, wide, losses, loss } = here.get_or_insert_with(|| {
             let (depth, nodes) = (limits.depth(), nodes.min(MOST_RANDOM));
             Placed::untried(Ranked::random(random, &self.thresholds, self.actions, depth, nodes))
         });
         if losses.is_empty() {
             self.doing = Doing::Measure;
-        } else if self.doing == Doing::Measure {
-            self.doing = Doing::Improve;
+        } else if self.doing != Doing::Try {
+            let is_probe = *misses < MISSES * (wide.places.len() as u64 + 1);
+            self.doing = if is_probe { Doing::Probe } else { Doing::Improve };
         }
         self.base.clone_from(tree);
         (self.free, self.must, self.states) = (0, Loss::WORST, *few);
@@ -467,6 +497,13 @@ impl<'p> Climb<'p> {
                     self.must = home.loss;
                     self.rivals.clone_from(&home.losses);
                 }
+            }
+            Doing::Probe => {
+                self.base = changed(wide, random, self.problem, &self.thresholds, self.actions);
+                self.neighbours = Neighbours::one(&self.base);
+                // One that is as good will do, too.
+                self.must = Loss { size: usize::MAX, ..*loss };
+                self.rivals.clone_from(losses);
             }
             Doing::Improve => {
                 self.must = *loss;
@@ -484,7 +521,8 @@ impl<'p> Climb<'p> {
                 self.free = untried.last().map_or(0, |&place| usize::from(place));
                 let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
                 let nodes = nodes.saturating_sub(tree.size() - super::ranked::size(tree.part(self.free)));
-                self.neighbours = Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
+                self.neighbours =
+                    Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
             }
         }
     }
@@ -492,19 +530,28 @@ impl<'p> Climb<'p> {
     /// All trees that were to be walked have been.
     fn end_scan(&mut self) {
         let is_worth_a_try = self.hints.is_worth_a_try();
-        let Hints { here, order, few, untried, .. } = &mut self.hints;
+        let Hints { here, order, few, untried, starts, misses, .. } = &mut self.hints;
         match (self.doing, self.has_improved) {
-            // What seems better than the best is tried on all initial states.
-            (Doing::Measure | Doing::Improve, true) => {
-                self.doing = if is_worth_a_try { Doing::Try } else { Doing::Improve };
+            // A tree of which every trace fails says nothing about where to look.
+            (Doing::Measure, true) if here.as_ref().is_some_and(|here| here.loss.fails == *few) => {
+                *here = None;
+                *starts += 1;
             }
+            // What seems better than the best is tried on all initial states.
+            (Doing::Measure | Doing::Probe | Doing::Improve, true) => {
+                if self.doing == Doing::Probe {
+                    *misses = 0;
+                }
+                self.doing = if is_worth_a_try { Doing::Try } else { Doing::Probe };
+            }
+            (Doing::Probe, false) => *misses += 1,
             (Doing::Improve, false) => {
                 untried.pop();
                 if untried.is_empty() {
                     self.begin_again();
                 }
             }
-            (Doing::Try, true) => self.doing = Doing::Improve,
+            (Doing::Try, true) => self.doing = Doing::Probe,
             // The initial state that has ruled it out is one of the few from now on.
             (Doing::Try, false) => {
                 let last = self.trace.saturating_sub(1);
@@ -515,6 +562,7 @@ impl<'p> Climb<'p> {
                 if let Some(here) = here {
                     here.losses.clear();
                 }
+                self.doing = Doing::Measure;
             }
             (Doing::Measure, false) => *here = None,
         }
@@ -523,14 +571,13 @@ impl<'p> Climb<'p> {
 
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
-        let Hints { random, home, here, starts, few, order, .. } = &mut self.hints;
+        let Hints { random, home, here, starts, few, order, misses, .. } = &mut self.hints;
         *starts += 1;
+        *misses = 0;
         *few = (*few / 2).max(LEAST_FEW).min(order.len());
-        if std::env::var("DBG").is_ok() {
-            let show = |p: &Option<Placed>| p.as_ref().map(|p| (p.loss.fails, p.loss.value, p.loss.size));
-            eprintln!("start {starts} q {} recalled {} here {:?} home {:?}", self.queries, self.recalled, show(here), show(home));
-        }
-        let home = home.as_ref().filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
+        let home = home
+            .as_ref()
+            .filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
         let home = home.filter(|_| random.below(ANYWHERE) > 0);
         *here = home.map(|home| {
             let mut tree = home.tree.clone();
@@ -543,15 +590,34 @@ impl<'p> Climb<'p> {
 }
 
 /// A tree with something else in one place.
-fn changed(tree: &Ranked, random: &mut Random, problem: &Problem, thresholds: &[u16], actions: u16) -> Ranked {
+fn changed(
+    tree: &Ranked,
+    random: &mut Random,
+    problem: &Problem,
+    thresholds: &[u16],
+    actions: u16,
+) -> Ranked {
     let at = random.below(tree.places.len() as u64) as usize;
     let limits = problem.limits();
     let part = tree.part(at);
-    let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - super::ranked::size(part));
+    let nodes =
+        usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - super::ranked::size(part));
     let has_predicates = thresholds.iter().any(|&count| count > 0);
     match part[0] {
-        Place::Node { no, .. } if random.below(3) > 0 => {
-            let (dimension, rank) = random.predicate(thresholds);
+        Place::Node { no, dimension, rank } if random.below(4) > 0 => {
+            let (mut dimension, mut rank) = (dimension, rank);
+            let most = thresholds[usize::from(dimension)] - 1;
+            match random.below(3) {
+                0 => (dimension, rank) = random.predicate(thresholds),
+                1 => rank = random.below(u64::from(most) + 1) as u16,
+                _ => {
+                    rank = if random.below(2) > 0 {
+                        rank.saturating_add(1).min(most)
+                    } else {
+                        rank.saturating_sub(1)
+                    }
+                }
+            }
             let mut part = part.to_vec();
             part[0] = Place::Node { dimension, rank, no };
             tree.with(at, &part)
@@ -567,6 +633,8 @@ fn changed(tree: &Ranked, random: &mut Random, problem: &Problem, thresholds: &[
     }
 }
 
+/// So many changes for a place are drawn, one after the other, before all are walked.
+const MISSES: u64 = 4;
 /// A new beginning has no more predicates than this.
 const MOST_RANDOM: usize = 31;
 /// So many places are changed at most.

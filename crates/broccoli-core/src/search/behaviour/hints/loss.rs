@@ -57,7 +57,13 @@ impl Judge {
     }
 
     fn sign(&self) -> f64 {
-        if let Objective::Return(wanted) = self.objective && wanted.aim == Aim::Maximise { -1.0 } else { 1.0 }
+        if let Objective::Return(wanted) = self.objective
+            && wanted.aim == Aim::Maximise
+        {
+            -1.0
+        } else {
+            1.0
+        }
     }
 
     /// The loss of a trace that has ended; `Running`: it is not run on.
@@ -122,7 +128,9 @@ impl Judge {
                 let wanted = (order.len() - may_fail).saturating_sub(others.len());
                 let mut good: Vec<f64> = good.map(|(_, &loss)| loss).collect();
                 good.sort_by(f64::total_cmp);
-                wanted.checked_sub(1).map_or(0.0, |last| good.get(last).or(good.last()).copied().unwrap_or(0.0))
+                wanted
+                    .checked_sub(1)
+                    .map_or(0.0, |last| good.get(last).or(good.last()).copied().unwrap_or(0.0))
             }
             _ => {
                 let known: f64 = good.map(|(&initial, loss)| self.weight(initial, order.len()) * loss).sum();
@@ -150,7 +158,14 @@ impl Judge {
     }
 
     /// How many steps the next trace may make. `patience`: no tree is wanted whose traces take longer.
-    pub(super) fn limit(&self, order: &[u32], losses: &[f64], must: &Loss, size: usize, patience: u64) -> u64 {
+    pub(super) fn limit(
+        &self,
+        order: &[u32],
+        losses: &[f64],
+        must: &Loss,
+        size: usize,
+        patience: u64,
+    ) -> u64 {
         let most = match self.objective {
             Objective::Return(_) => return self.horizon,
             Objective::Survive { .. } if !self.is_worst() => return self.horizon,
@@ -206,7 +221,8 @@ impl Judge {
         let gains: Vec<f64> = gains.filter(|gain| gain.is_finite()).collect();
         let count = gains.len().max(1) as f64;
         let mean = gains.iter().sum::<f64>() / count;
-        let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (count - 1.0).max(1.0);
+        let variance =
+            gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (count - 1.0).max(1.0);
         mean + SURE * (variance / count).sqrt() < 0.0
     }
 }

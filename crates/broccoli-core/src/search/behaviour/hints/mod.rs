@@ -37,8 +37,13 @@ pub(super) struct Hints {
     /// The best tree, and the one that is being improved.
     home: Option<Placed>,
     here: Option<Placed>,
+    /// How many changes drawn at random have been no better, one after the other.
+    misses: u64,
     /// The places of that tree that are still to be tried.
     untried: Vec<u16>,
+    /// Where the walk of its neighbours was interrupted: in each cell in which they act differently, what is done there
+    /// now, and what is still to be tried.
+    path: Vec<Branch>,
     /// The initial states, those first whose traces have ruled out a tree last. Trees are improved for the first few of
     /// them: what is better there is then tried on all.
     order: Vec<u32>,
@@ -48,12 +53,23 @@ pub(super) struct Hints {
     /// The queries made for hints, and how many there were when one improved the best tree.
     pub(super) work: u64,
     improved_at: u64,
+    /// Whether the present task has.
+    has_improved: bool,
+}
+
+/// What is done in a cell, and what is still to be tried there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Branch {
+    action: u16,
+    untried: Vec<u16>,
 }
 
 /// A tree, and what it is worth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Placed {
+    /// Without what it does not need; and with it, as that may be of use after another change.
     tree: Ranked,
+    wide: Ranked,
     /// None if it has not been run.
     #[serde(with = "super::leaves::bits::several")]
     losses: Vec<f64>,
@@ -63,30 +79,44 @@ struct Placed {
 impl Hints {
     pub(super) fn new(problem: &Problem) -> Self {
         Hints {
-            random: Random(std::env::var("SEED").map_or(0, |v| v.parse::<u64>().unwrap()*1000003)),
+            random: Random(0),
             home: None,
             here: None,
+            misses: 0,
             untried: Vec::new(),
+            path: Vec::new(),
             order: (0..problem.initial_states().len() as u32).collect(),
             few: problem.initial_states().len().min(LEAST_FEW),
             starts: 0,
             work: 0,
             improved_at: 0,
+            has_improved: false,
         }
     }
 
     /// How many queries hints may make now, if the walk has made so many: as many as that at first, and as long as they
     /// improve the best tree; then only a small share.
-    pub(super) fn due(&self, walked: u64, tuning: &Tuning) -> u64 {
-        let patient = self.improved_at.saturating_mul(tuning.hint_patience) / 100;
-        let eager = walked.min(patient.max(tuning.hint_first));
-        eager.max(walked / tuning.hint_share).saturating_sub(self.work)
+    pub(super) fn due(&self, problem: &Problem, walked: u64, has_best: bool, tuning: &Tuning) -> u64 {
+        if problem.objective().wants_rewards() {
+            // The walk can leave little out: it is not likely to end, nor to find what is good.
+            return walked.saturating_mul(tuning.hints.returns).saturating_sub(self.work);
+        }
+        let patient = self.improved_at.saturating_mul(tuning.hints.patience) / 100;
+        // Some traces reach the goal: then it is near.
+        let is_near = !has_best && self.home.as_ref().is_some_and(|home| home.loss.fails < self.order.len());
+        let first = if is_near { tuning.hints.near } else { tuning.hints.first };
+        let share = match has_best {
+            false => tuning.hints.share_first,
+            true if walked < tuning.hints.late => tuning.hints.share,
+            true => tuning.hints.share_late,
+        };
+        walked.min(patient.max(first)).max(walked / share).saturating_sub(self.work)
     }
 
-    /// A task has made so many queries; whether it has improved the best tree.
-    pub(super) fn worked(&mut self, queries: u64, has_improved: bool) {
-        self.work += queries;
-        if has_improved {
+    /// A task has done so much.
+    pub(super) fn worked(&mut self, steps: u64) {
+        self.work += steps;
+        if std::mem::take(&mut self.has_improved) {
             self.improved_at = self.work;
         }
     }
@@ -100,7 +130,9 @@ impl Hints {
     /// Somebody else has found a better tree: it is to be improved.
     pub(super) fn adopt(&mut self, tree: Ranked) {
         self.here = Some(Placed::untried(tree));
+        self.misses = 0;
         self.untried.clear();
+        self.path.clear();
     }
 
     /// Whether they can be those of a search for this problem.
@@ -114,7 +146,9 @@ impl Hints {
             && [self.starts, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
             && placed.all(|placed| {
                 let count = placed.losses.len();
-                placed.tree.is_of(problem) && (count == states || count == 0)
+                placed.tree.is_of(problem)
+                    && placed.wide.is_of(problem)
+                    && (count == states || count == 0)
                     && placed.losses.iter().chain([&placed.loss.value]).all(|loss| !loss.is_nan())
             })
     }
@@ -122,7 +156,7 @@ impl Hints {
 
 impl Placed {
     fn untried(tree: Ranked) -> Self {
-        Placed { tree, losses: Vec::new(), loss: Loss::WORST }
+        Placed { wide: tree.clone(), tree, losses: Vec::new(), loss: Loss::WORST }
     }
 }
 

@@ -44,7 +44,14 @@ impl Neighbours {
     }
 
     /// All trees with something else at a place, of up to so many predicates and this depth there.
-    pub(super) fn of(tree: &Ranked, at: usize, thresholds: &[u16], actions: u16, depth: u32, nodes: usize) -> Self {
+    pub(super) fn of(
+        tree: &Ranked,
+        at: usize,
+        thresholds: &[u16],
+        actions: u16,
+        depth: u32,
+        nodes: usize,
+    ) -> Self {
         let mut options: Vec<Vec<Place>> = Vec::new();
         let sides = tree.sides(at).into_iter().flatten().map(<[Place]>::to_vec);
         let leaves = (0..actions.min(MOST_ACTIONS)).map(|action| vec![Place::Leaf(action)]);
@@ -156,7 +163,8 @@ impl Neighbours {
     pub(super) fn draw(&self, random: &mut Random) -> Option<Ranked> {
         let least = self.least_size();
         let smallest: Vec<&Entry> = self.present().iter().filter(|entry| self.size(entry) == least).collect();
-        let Entry { yes, no, dimension, low, high } = **smallest.get(random.below(smallest.len() as u64) as usize)?;
+        let Entry { yes, no, dimension, low, high } =
+            **smallest.get(random.below(smallest.len() as u64) as usize)?;
         let option = |option: u8| &self.options[usize::from(option)];
         if yes == no {
             return Some(Ranked { places: option(yes).clone() });

@@ -105,7 +105,9 @@ impl Ranked {
                 Place::Leaf(action) => {
                     open -= 1;
                     // The true side of the last predicate that is open ends here.
-                    if ends.pop().is_some_and(|end| end != at + 1) || usize::from(action) >= problem.actions().len() {
+                    if ends.pop().is_some_and(|end| end != at + 1)
+                        || usize::from(action) >= problem.actions().len()
+                    {
                         return false;
                     }
                 }
@@ -203,7 +205,13 @@ impl Ranked {
     }
 
     /// A tree of up to so many predicates.
-    pub(super) fn random(random: &mut Random, thresholds: &[u16], actions: u16, depth: u32, nodes: usize) -> Ranked {
+    pub(super) fn random(
+        random: &mut Random,
+        thresholds: &[u16],
+        actions: u16,
+        depth: u32,
+        nodes: usize,
+    ) -> Ranked {
         let all: usize = thresholds.iter().map(|&count| usize::from(count)).sum();
         if depth == 0 || nodes == 0 || all == 0 {
             return Ranked::leaf(random.below(actions.into()) as u16);
@@ -229,7 +237,12 @@ fn tree(problem: &Problem, places: &[Place]) -> Tree {
         Place::Node { dimension, rank, no } => {
             let dimension = usize::from(dimension);
             let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(rank)];
-            Tree::node(dimension, threshold, tree(problem, &places[1..]), tree(problem, &places[usize::from(no)..]))
+            Tree::node(
+                dimension,
+                threshold,
+                tree(problem, &places[1..]),
+                tree(problem, &places[usize::from(no)..]),
+            )
         }
     }
 }

@@ -57,7 +57,8 @@ impl<S: Store> Lane<'_, S> {
         }
         if let Some(better) = climb.found.take() {
             let score = better.score;
-            self.task.found = Some(Found { score, what: What::Tree(better.tree), own_steps: better.own_steps });
+            self.task.found =
+                Some(Found { score, what: What::Tree(better.tree), own_steps: better.own_steps });
             if self.task.brief.goal.is_some_and(|goal| score <= goal) {
                 climb.stop();
             }
@@ -76,11 +77,13 @@ impl<S: Store> Lane<'_, S> {
     pub(super) fn finish_hints(&mut self, mut task: Task) -> Task {
         if let Some(climb) = &mut self.climb {
             climb.end_task(&mut task);
+            // One that is done has spent its budget, also if there was no room left to remember more.
             let work = climb.work() - self.work_before;
-            task.work += work;
-            task.budget = task.budget.saturating_sub(work);
+            let spent = if self.is_interrupted { work.min(task.budget) } else { task.budget };
+            task.work += spent;
+            task.budget -= spent;
         }
-        task.is_done = !self.is_interrupted || task.budget == 0;
+        task.is_done = task.budget == 0;
         task
     }
 }

@@ -306,6 +306,14 @@ impl<'p, S: Store> Lane<'p, S> {
     pub(super) fn counts(&self) -> Counts {
         let (behaviours, ended) = (self.walk.counts, self.walk.ended);
         let (traces, hits, replayed) = (self.traces, self.instance.hits(), self.instance.replayed());
-        Counts { traces, queries: self.instance.queries() - replayed, hints: self.hints, hits, replayed, ended, behaviours }
+        Counts {
+            traces,
+            queries: self.instance.queries() - replayed,
+            hints: self.hints,
+            hits,
+            replayed,
+            ended,
+            behaviours,
+        }
     }
 }

@@ -26,8 +26,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         let cache = self.options.cache_bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
-        let is_over =
-            self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
+        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
         if is_over && cache > 0 {
             self.shrink_cache();
         } else if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {

@@ -29,6 +29,9 @@ use crate::search::sample;
 /// The limit on queries is near if there are fewer left than so many times the steps of a chunk.
 const NEAR_LIMIT: u64 = 8;
 
+/// A task for hints has one part in so many of the steps of a chunk, at most.
+const HINT_PARTS: u64 = 8;
+
 /// A search.
 pub(super) struct Rounds<'s, 'e, 'p, 'o, S: Store> {
     problem: &'p Problem,
@@ -161,7 +164,10 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     fn next_chunk(&mut self) -> Vec<Task> {
         let State { tuning, work, hints, .. } = &self.state;
         let (steps, count) = tuning.chunk(*work);
-        let due = hints.as_ref().map_or(0, |hints| hints.due(*work, tuning)).min(steps);
+        let has_best = self.state.best.is_some();
+        let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, has_best, tuning));
+        // What hints find is known when the chunk is folded, so it is not to be long.
+        let due = due.min((steps / HINT_PARTS).max(tuning.least_chunk));
         let mut chunk = Vec::new();
         if due > 0 {
             // It is the longest, so it comes first: others can be done beside it.
@@ -186,7 +192,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// What follows for a task from the state of the search.
     fn brief(&self) -> Brief {
         let State { round, best, trie, work, tuning, hints, .. } = &self.state;
-        let writes_first = hints.is_some() && *work < tuning.write_first;
+        let writes_first = hints.is_some() && *work < tuning.hints.written;
         Brief {
             job: round.job(self.problem, self.progress.gap(), writes_first),
             incumbent: best.as_ref().map(|best| best.score),
@@ -261,7 +267,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             match task.hints.take() {
                 None => self.state.work += task.work,
                 Some(mut hints) => {
-                    hints.worked(task.work, found.is_some());
+                    hints.worked(task.work);
                     self.state.hints = Some(*hints);
                 }
             }

@@ -151,7 +151,10 @@ impl<S: Store> Walk<S> {
                         self.write_on(node, self.labels.given(index).label);
                     }
                 }
-                _ => return next.filter(|&node| count == labels && self.recall.record(node).steps >= self.at.steps),
+                _ => {
+                    return next
+                        .filter(|&node| count == labels && self.recall.record(node).steps >= self.at.steps);
+                }
             }
         }
         None
