@@ -13,7 +13,7 @@ const COLUMNS: usize = 5;
 const WIDTH: f64 = 190.0;
 const HEIGHT: f64 = 130.0;
 const LEFT: f64 = 64.0;
-const TOP: f64 = 86.0;
+const TOP: f64 = 100.0;
 const GAP_X: f64 = 64.0;
 const GAP_Y: f64 = 56.0;
 
@@ -95,16 +95,14 @@ fn panel(svg: &mut String, results: &Results, named: &Named, methods: &[&str]) {
         label(svg, "tick", -6.0, y + 4.0, "end", &tick(number));
     }
     for (kind, points) in curves.iter().enumerate().rev() {
-        let line = points.iter().map(|(x, y)| format!("{:.1},{:.1}", across.at(*x), HEIGHT - up.at(*y)));
-        let line = line.collect::<Vec<_>>().join(" ");
+        let mut points: Vec<At> = points.iter().map(|&(x, y)| (across.at(x), HEIGHT - up.at(y))).collect();
+        if let [(x, y)] = points[..] {
+            points = vec![(x - 5.0, y), (x, y)]; // a line of no length would not be seen
+        }
+        let line: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let line = line.join(" ");
         if !line.is_empty() {
-            // A line of no length would not be seen.
-            let line = if points.len() == 1 { format!("{line} {line}") } else { line };
-            let _ = writeln!(
-                svg,
-                "<polyline class=\"c{}\" stroke-linecap=\"round\" points=\"{line}\"/>",
-                kind % KINDS
-            );
+            let _ = writeln!(svg, "<polyline class=\"c{}\" points=\"{line}\"/>", kind % KINDS);
         }
     }
 }
