@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use broccoli_certificate::Form;
 use broccoli_checker::Claim;
 use broccoli_core::problem::{ComeBack, Over, RunError, SystemFactory};
-use broccoli_core::search::{Front, Optima, Outcome, Search, Status, StopReason, Tuning, join};
+use broccoli_core::search::{Front, HintTuning, Optima, Outcome, Search, Status, StopReason, Tuning, join};
 use broccoli_core::tree::Tree;
 use proptest::strategy::{BoxedStrategy, Strategy};
 use serde::{Deserialize, Serialize};
@@ -412,11 +412,14 @@ impl<'t> Truth<'t> {
 fn is_unsteered(options: &Options) -> bool {
     // With what the system answered, each trace is run anew, and that takes other steps. And where memory is short it
     // matters how much of it a saved state takes.
+    let has_no_hints = |tuning: Tuning| tuning.hints == HintTuning::OFF;
     let is_short = |tuning: Tuning| tuning.most_leaf_bytes.min(tuning.most_recall_bytes) < 1 << 20;
     options.start.is_none()
         && options.memory.is_none()
         && !options.tuning.is_some_and(is_short)
         && options.gap == 0
+        // A hint that was stopped is begun again, and may find another tree that is as good.
+        && (options.halt == Halt::Never || options.tuning.is_some_and(has_no_hints))
         && options.proof != Proof::Full
 }
 

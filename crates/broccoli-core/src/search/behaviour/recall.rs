@@ -176,11 +176,6 @@ impl Recall {
         std::mem::take(&mut self.wants_place)
     }
 
-    /// Whether a place is still to be kept.
-    pub(super) fn has_place_to_keep(&self) -> bool {
-        self.wants_place
-    }
-
     /// Keeps the place of the last node that was added. If places take too much memory it is not saved, and the way
     /// there is to act as the labels say: what is remembered does not depend on how large the states of a system are.
     pub(super) fn keep_place<E>(&mut self, save: impl FnOnce(&mut Places) -> Result<(), E>) -> Result<(), E> {
@@ -195,15 +190,6 @@ impl Recall {
             self.stop();
         }
         Ok(())
-    }
-
-    /// The place of the last node that was added is the one with this state.
-    pub(super) fn put_place(&mut self, state: &[u8]) {
-        let put = |places: &mut Places| {
-            places.push(state);
-            Ok::<(), ()>(())
-        };
-        let _ = self.keep_place(put);
     }
 
     /// The trie that has a node, and its index there.
@@ -240,18 +226,12 @@ impl Recall {
 
     /// The trace goes on from this node: the next one, or the trace is about to be run from here and is written down.
     pub(super) fn go_on(&mut self, node: Node, action: usize) -> Option<Node> {
-        let next = self.next(node, action);
+        let action = action as u32;
+        let next = self.trie.next(node, action).or_else(|| self.added.next(node, action));
         if next.is_none() && self.has_room {
-            self.pen = Some((node, action as u32));
+            self.pen = Some((node, action));
         }
         next
-    }
-
-    /// The same, but nothing is written down.
-    #[inline]
-    pub(super) fn next(&self, node: Node, action: usize) -> Option<Node> {
-        let action = action as u32;
-        self.trie.next(node, action).or_else(|| self.added.next(node, action))
     }
 
     /// The trace is not written down from here.

@@ -40,15 +40,8 @@ impl Round {
     }
 
     /// What its tasks are to do.
-    pub(super) fn job(self, problem: &Problem, gap: f64, writes_first: bool) -> Job {
-        Job {
-            nodes: most_nodes(problem),
-            round: self,
-            gap,
-            writes_first,
-            is_counted: true,
-            wants_equals: false,
-        }
+    pub(super) fn job(self, problem: &Problem, gap: f64) -> Job {
+        Job { nodes: most_nodes(problem), round: self, gap, is_counted: true, wants_equals: false }
     }
 
     /// What ends it at once: a perfect tree, if all smaller ones have been walked.

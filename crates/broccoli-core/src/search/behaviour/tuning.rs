@@ -56,8 +56,6 @@ pub struct HintTuning {
     pub late: u64,
     /// `return`: for one step of the walk hints make so many queries.
     pub returns: u64,
-    /// The walk writes down its first traces, so that hints need not run them, until it has made so many steps.
-    pub written: u64,
 }
 
 impl Default for HintTuning {
@@ -71,7 +69,6 @@ impl Default for HintTuning {
             share_late: 3,
             late: 1 << 20,
             returns: 3,
-            written: 1 << 20,
         }
     }
 }
@@ -87,7 +84,6 @@ impl HintTuning {
         share_late: u64::MAX,
         late: 0,
         returns: 0,
-        written: 0,
     };
 
     fn bounded(self) -> Self {
@@ -176,7 +172,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0, "written": 0}, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

@@ -138,7 +138,7 @@ impl<'p> Climb<'p> {
         self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), task.brief.recall_bytes);
         self.incumbent = task.incumbent();
         self.found = None;
-        self.ends = self.work().saturating_add(task.budget);
+        (self.queries, self.recalled, self.ends) = (0, 0, task.budget);
         self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
         self.doing = if self.hints.is_worth_a_try() { Doing::Try } else { Doing::Measure };
         self.begin_scan();
@@ -208,9 +208,11 @@ impl<'p> Climb<'p> {
             self.ask = Ask::Step { from: Origin::Here, action };
             return;
         }
-        let node = self.recall.write(self.at, verdict, cell, None);
-        self.here = node;
-        self.go_on(node);
+        self.here = self.recall.write(self.at, verdict, cell, None);
+        match self.here {
+            Some(_) => self.go_on(self.here),
+            None => self.stop(), // there is no room left
+        }
     }
 
     /// Goes along what is remembered, from a node or from the next tree on, until a step has to be made.

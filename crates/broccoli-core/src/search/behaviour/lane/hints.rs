@@ -12,7 +12,6 @@ impl<S: Store> Lane<'_, S> {
         let climb = self.climb.get_or_insert_with(|| Box::new(Climb::new(self.problem)));
         self.quota = task.quota.unwrap_or(u64::MAX);
         (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
-        self.work_before = climb.work();
         climb.begin(&mut task);
         self.task = task;
     }
@@ -78,7 +77,7 @@ impl<S: Store> Lane<'_, S> {
         if let Some(climb) = &mut self.climb {
             climb.end_task(&mut task);
             // One that is done has spent its budget, also if there was no room left to remember more.
-            let work = climb.work() - self.work_before;
+            let work = climb.work();
             let spent = if self.is_interrupted { work.min(task.budget) } else { task.budget };
             task.work += spent;
             task.budget -= spent;

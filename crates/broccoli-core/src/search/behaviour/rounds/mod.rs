@@ -191,10 +191,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
 
     /// What follows for a task from the state of the search.
     fn brief(&self) -> Brief {
-        let State { round, best, trie, work, tuning, hints, .. } = &self.state;
-        let writes_first = hints.is_some() && *work < tuning.hints.written;
+        let State { round, best, trie, .. } = &self.state;
         Brief {
-            job: round.job(self.problem, self.progress.gap(), writes_first),
+            job: round.job(self.problem, self.progress.gap()),
             incumbent: best.as_ref().map(|best| best.score),
             goal: self.round_goal(),
             trie: Arc::clone(trie),

@@ -40,24 +40,16 @@ impl<S: Store> Walk<S> {
     /// The present trace has ended, at the horizon if it is still running.
     #[inline(never)]
     pub(super) fn end_trace(&mut self, verdict: Verdict, cell: &[u16]) {
-        self.write_end(verdict, cell);
+        self.recall.write(self.at, verdict, cell, None);
         self.ask = if self.is_complete(verdict) { self.complete_trace() } else { self.fail() };
     }
 
     /// The present trace cannot lead to anything better.
     #[inline(never)]
     fn give_up(&mut self, cell: &[u16]) {
-        self.write_end(Verdict::Running, cell);
+        self.recall.write(self.at, Verdict::Running, cell, None);
         self.note_end(End::Bound);
         self.ask = self.fail();
-    }
-
-    /// Writes down that the trace has ended, or is not run on. The place of a first trace would have to be kept, and
-    /// before that another leaf may be written down: so it is left out.
-    fn write_end(&mut self, verdict: Verdict, cell: &[u16]) {
-        if verdict != Verdict::Running || self.at.trace > 0 {
-            self.recall.write(self.at, verdict, cell, None);
-        }
     }
 
     /// The action in a cell, forced or chosen.
@@ -68,21 +60,13 @@ impl<S: Store> Walk<S> {
             Some(index) => self.labels.given(index as usize).label,
             None => self.branch(cell, slot, most),
         };
-        if self.recall.is_writing() {
-            self.write_label(cell, point.unwrap_or(self.labels.len() as u32 - 1), action);
-        }
-        action
-    }
-
-    /// The trace has come to a cell, whose label has this index. Writes that down if it is the first time, and the trace is
-    /// written down.
-    pub(super) fn write_label(&mut self, cell: &[u16], index: u32, action: u16) {
-        if self.recall.is_writing() && self.recall.see(index) {
+        if self.recall.is_writing() && self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
             let node = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
             if let Some(node) = node {
                 self.needs_no_mark(node);
             }
         }
+        action
     }
 
     /// If a frame was made here it is remembered, and so needs no mark.

@@ -101,7 +101,6 @@ impl<S: Store> Walk<S> {
         if count < self.labels.len() {
             self.space.pop_to(self.labels.given(count).points as usize);
             self.labels.cut_back(count);
-            self.known.truncate(count);
             self.told = self.told.min(count);
             self.cost = self.space.cost();
         }
@@ -159,23 +158,11 @@ impl<S: Store> Walk<S> {
                 continue;
             };
             let within = most.min(self.job.round.nodes);
-            let node = if at.trace == 0 { self.first_node() } else { None };
             let action = match label {
-                None => {
-                    let node = node.filter(|&node| self.recall.record(node).steps < self.job.round.cut);
-                    if let Some(node) = node {
-                        break self.go_on_from(Ok(node));
-                    }
-                    self.choose_action(cell, most)
-                }
+                None => self.choose_action(cell, most),
                 Some(label)
                     if self.give(&Point::new(cell, label), Cost::MAX, self.labels.find(cell).0, within) =>
                 {
-                    if let Some(node) = node {
-                        let taken = self.take(node, label);
-                        break self.go_on_from(taken);
-                    }
-                    self.write_label(cell, self.labels.len() as u32 - 1, label);
                     label
                 }
                 _ if within < most => {
@@ -189,9 +176,6 @@ impl<S: Store> Walk<S> {
                     continue;
                 }
             };
-            if self.recall.wants_place() {
-                self.recall.put_place(leaves.places.state(index));
-            }
             break Some(self.step(Origin::Leaf(index), action));
         };
         self.path = path;

@@ -53,8 +53,6 @@ pub(super) struct Job {
     pub(super) round: Round,
     /// How far from the optimum an answer may be.
     pub(super) gap: f64,
-    /// Whether the first trace is written down, too: then hints need not run it.
-    pub(super) writes_first: bool,
     /// Whether its transitions are counted, and recorded.
     pub(super) is_counted: bool,
     /// Whether to go on as if nothing had been found, for all others that are as good.
@@ -160,8 +158,6 @@ pub(super) struct Walk<S: Store> {
     leaves: Leaves,
     waiting: Leaves,
     pub(super) recall: Recall,
-    /// The nodes of the first trace in which its labels were given, as far as it is remembered.
-    known: Vec<Node>,
     recorder: Option<Box<Recorder>>,
     pub(super) counts: Behaviours,
     /// The shares of all behaviours that have ended.
@@ -204,7 +200,6 @@ impl<S: Store> Walk<S> {
             todo: VecDeque::new(),
             path: Vec::new(),
             recall: Recall::default(),
-            known: Vec::new(),
             recorder: recorder.map(Box::new),
             counts: Behaviours::default(),
             ended: 0.0,

@@ -8,14 +8,12 @@ use crate::search::behaviour::score::Score;
 use crate::search::evidence::End;
 
 /// What comes of a trace that is started.
-pub(super) enum Started {
+enum Started {
     /// It has to be run.
     Asks(Ask),
     /// It is remembered, and is complete, or has failed.
     Complete,
     Failed,
-    /// It is remembered to beyond the round, and is set aside.
-    Aside,
 }
 
 impl<S: Store> Walk<S> {
@@ -40,7 +38,6 @@ impl<S: Store> Walk<S> {
         loop {
             match started {
                 Started::Asks(ask) => return Some(ask),
-                Started::Aside => return None,
                 Started::Failed => {
                     self.note_failure();
                     return None;
@@ -87,13 +84,11 @@ impl<S: Store> Walk<S> {
         if let Some(recorder) = self.recorder() {
             recorder.start(depth, initial as u32);
         }
-        // The walk itself never runs the first trace twice, but hints may have run it.
-        let root = match first {
-            _ if self.is_suspended => None,
-            0 if !self.job.writes_first => self.recall.next(initial as Node, 0),
-            _ => self.recall.start(initial),
-        };
-        if let Some(root) = root {
+        // The first trace is never run twice.
+        if first > 0
+            && !self.is_suspended
+            && let Some(root) = self.recall.start(initial)
+        {
             return self.follow_recalled(root);
         }
         Started::Asks(Ask::Reset { initial: initial as u32 })
@@ -103,70 +98,18 @@ impl<S: Store> Walk<S> {
     /// the behaviour has failed or is set aside.
     pub(super) fn go_on(&mut self, node: Node, action: u16) -> Option<Ask> {
         self.recall.stop();
-        let mut seen = Some(node).filter(|_| self.at.trace > 0 || self.job.writes_first);
+        let mut seen = Some(node);
         while let Some(node) = seen {
             if let Some(index) = self.labels.find(self.recall.cell(node)).1 {
                 self.recall.see(index);
             }
             seen = self.recall.parent(node);
         }
-        let taken = self.take(node, action);
-        self.go_on_from(taken)
-    }
-
-    /// Goes on from a node that was come to; nothing if the behaviour has failed or is set aside.
-    pub(super) fn go_on_from(&mut self, taken: Result<Node, Started>) -> Option<Ask> {
-        let started = taken.map_or_else(|started| started, |node| self.follow_recalled(node));
-        self.run_on(started)
-    }
-
-    /// The node where the first trace is, which was set aside, or the next one, if that is remembered. If it is not it is
-    /// written down from here, if the first trace is.
-    pub(super) fn first_node(&mut self) -> Option<Node> {
-        self.recall.stop();
-        let labels = self.labels.len();
-        let mut next = match self.known.last() {
-            None => self.recall.next(self.order[0] as Node, 0),
-            Some(&last) => {
-                let label = self.labels.given(self.known.len() - 1).label;
-                let next = self.recall.next(last, label.into());
-                if next.is_none() && self.job.writes_first && self.known.len() == labels {
-                    self.write_on(last, label);
-                }
-                next
-            }
+        let started = match self.take(node, action) {
+            Ok(next) => self.follow_recalled(next),
+            Err(ask) => Started::Asks(ask),
         };
-        while let Some(node) = next {
-            let (cell, count) = (self.recall.cell(node), self.known.len());
-            let index = self.labels.find(cell).1.map(|index| index as usize);
-            match index {
-                // Where a trace was stopped the cell is not new.
-                Some(index) if index < count && self.recall.record(node).steps < self.at.steps => {
-                    next = self.recall.next(node, self.labels.given(index).label.into());
-                }
-                Some(index) if index == count && count < labels => {
-                    self.known.push(node);
-                    next = self.recall.next(node, self.labels.given(index).label.into());
-                    if next.is_none() && self.job.writes_first && count + 1 == labels {
-                        self.write_on(node, self.labels.given(index).label);
-                    }
-                }
-                _ => {
-                    return next
-                        .filter(|&node| count == labels && self.recall.record(node).steps >= self.at.steps);
-                }
-            }
-        }
-        None
-    }
-
-    /// The first trace goes on from here and is written down, after this node and action.
-    fn write_on(&mut self, node: Node, action: u16) {
-        if self.recall.has_place_to_keep() {
-            return; // the system is still at another place
-        }
-        self.recall.go_on(node, action.into());
-        (0..self.labels.len() as u32).for_each(|index| _ = self.recall.see(index));
+        self.run_on(started)
     }
 
     /// Goes along what is remembered of the trace, from a node on, as the labels say.
@@ -174,12 +117,6 @@ impl<S: Store> Walk<S> {
         loop {
             let Record { steps, total, verdict, .. } = *self.recall.record(node);
             self.work += steps.saturating_sub(self.at.steps);
-            if self.at.trace == 0 && self.job.is_counted {
-                for step in self.at.steps + 1..=steps {
-                    self.at.steps = step;
-                    self.transitions.count(self.counted_step(), self.cost);
-                }
-            }
             (self.at.steps, self.at.total) = (steps, total);
             if verdict != Verdict::Running || self.is_over() {
                 return if self.is_complete(verdict) { Started::Complete } else { Started::Failed };
@@ -204,29 +141,18 @@ impl<S: Store> Walk<S> {
             self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1));
             match self.take(node, action) {
                 Ok(next) => node = next,
-                Err(started) => return started,
+                Err(ask) => return Started::Asks(ask),
             }
         }
     }
 
     /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
     /// round is left to the system.
-    pub(super) fn take(&mut self, node: Node, action: u16) -> Result<Node, Started> {
-        let is_first = self.at.trace == 0;
-        let next = match is_first && !self.job.writes_first {
-            true => self.recall.next(node, action.into()),
-            false => self.recall.go_on(node, action.into()),
-        };
-        match next {
-            Some(next) if self.recall.record(next).steps < self.job.round.cut => Ok(next),
-            // It need not be run up to the end of the round: when it is gone on with it is found again.
-            Some(_) if is_first => {
-                let cell = self.recall.cell(node).to_vec();
-                self.set_aside(&cell, None, self.labels.len());
-                self.leaves.places.push(self.recall.state(node));
-                Err(Started::Aside)
-            }
-            _ => Err(Started::Asks(self.step(Origin::Recalled(node), action))),
+    fn take(&mut self, node: Node, action: u16) -> Result<Node, Ask> {
+        let next = self.recall.go_on(node, usize::from(action));
+        if let Some(next) = next.filter(|&next| self.recall.record(next).steps < self.job.round.cut) {
+            return Ok(next);
         }
+        Err(self.step(Origin::Recalled(node), action))
     }
 }
