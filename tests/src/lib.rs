@@ -14,6 +14,19 @@ pub mod random;
 pub mod table;
 pub mod wall;
 
+use broccoli_core::search::{HintTuning, Outcome, Status, Tuning};
+
+/// The search without hints. One with hints may find another tree that is as good and as small after it was stopped: a
+/// hint that had begun is begun again.
+pub fn walk_only() -> Tuning {
+    Tuning { hints: HintTuning::OFF, ..Tuning::default() }
+}
+
+/// What two searches must agree on, whichever of the equal trees each has found: status, bound, value and size.
+pub fn worth(outcome: &Outcome) -> (Status, Option<u64>, Option<(u64, u64)>) {
+    (outcome.status, outcome.bound, outcome.best.as_ref().map(|best| (best.value, best.tree.size())))
+}
+
 /// Numbers that look random, from a seed.
 pub fn numbers(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;

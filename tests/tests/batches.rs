@@ -13,6 +13,7 @@ use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::{check_outcome, run};
+use broccoli_tests::worth;
 
 const MOST_TREES: u64 = 2_500;
 
@@ -67,8 +68,7 @@ fn environments_have_one_answer() {
                 let (made, name) = (Made::default(), environment.name);
                 let factory = batched(|| environment.make(), rows, &made);
                 let together = search(&problem, &factory, 1).expect("it runs");
-                assert_eq!(together.best, alone.best, "{name} with {rows} rows");
-                assert_eq!(together.bound, alone.bound);
+                assert_eq!(worth(&together), worth(&alone), "{name} with {rows} rows");
                 let (with, without) = (together.statistics, alone.statistics);
                 assert_eq!(with.necessary_queries, without.necessary_queries);
                 let (batches, steps) = made.counts();
@@ -125,7 +125,7 @@ fn interrupted_searches_end_as_if_never_stopped() {
                 return Err(format!("{} queries instead of {limit}", made.counts().1));
             }
             if !matches!(outcome.status, Status::Stopped(_)) {
-                let same = (outcome.status, &outcome.best) == (alone.status, &alone.best);
+                let same = worth(&outcome) == worth(&alone);
                 return if same { Ok(()) } else { Err(format!("{outcome:?}\nalone: {alone:?}")) };
             }
             kept = Some(last.0.ok_or("nothing was kept")?);

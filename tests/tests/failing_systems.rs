@@ -13,6 +13,7 @@ use broccoli_core::search::{Checkpoint, Engine, Event, Failure, Keeper, Search, 
 use broccoli_core::tree::Trace;
 use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::wall::{WITH_CACHES, Way, search};
+use broccoli_tests::worth;
 
 /// What is wrong with a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -390,7 +391,7 @@ fn one_worker_fails() {
         let checkpoint = last.0.expect("a failed search is kept");
         let resumed = Search::new(&problem, &MOUNTAIN_CAR).resume(checkpoint).expect("its own").run();
         let resumed = resumed.expect("no fault");
-        assert_eq!((resumed.status, &resumed.best), (whole.status, &whole.best), "{threads} threads");
+        assert_eq!(worth(&resumed), worth(&whole), "{threads} threads");
         // What the failed task had asked for is asked for again: either that is known, or nothing is said.
         let necessary = resumed.statistics.necessary_queries;
         assert!(

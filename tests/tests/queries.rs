@@ -12,6 +12,7 @@ use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::{State, TableProblem};
+use broccoli_tests::walk_only;
 use broccoli_tests::wall::{run, search};
 
 const MOST_TREES: u64 = 1_000;
@@ -80,8 +81,9 @@ fn solve(table: &TableProblem, come_back: ComeBack, cache: Option<usize>) -> (Ou
         Ok(Box::new(recorder) as Box<dyn System>)
     };
     let problem = table.problem();
-    let outcome =
-        search(&problem, &factory, (Engine::Behaviour, cache)).run().expect("a table does not fail");
+    // What the walk asks for: a hint asks for whatever its trees come to.
+    let search = search(&problem, &factory, (Engine::Behaviour, cache)).tuning(walk_only());
+    let outcome = search.run().expect("a table does not fail");
     let mut asked = std::mem::take(&mut record.lock().expect("nothing panics while it records").asked);
     // The last ones run the answer once more.
     asked.truncate(asked.len() - outcome.statistics.queries_confirming as usize);
@@ -266,7 +268,7 @@ fn survive_leaves_nothing_out_in_the_wilderness() {
     }
 }
 
-/// The scout finds a tree long before the rounds come to the optimum, and the search that is stopped then has it.
+/// Hints find a tree long before the rounds come to the optimum, and the search that is stopped then has it.
 #[test]
 fn a_tree_is_found_early() {
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
@@ -274,7 +276,7 @@ fn a_tree_is_found_early() {
         let threads = NonZeroUsize::new(threads).expect("at least one");
         let search = Search::new(&problem, &MOUNTAIN_CAR).threads(threads).query_limit(50_000);
         let outcome = search.run().expect("it runs");
-        let best = outcome.best.expect("the scout has a tenth of the queries");
+        let best = outcome.best.expect("hints have a share of the queries");
         assert!(best.value <= 130 && outcome.bound <= Some(104), "{} steps, {:?}", best.value, outcome.bound);
     }
 }

@@ -15,6 +15,7 @@ use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
+use broccoli_tests::{walk_only, worth};
 
 const MOST_TREES: u64 = 2_500;
 
@@ -49,12 +50,13 @@ fn interrupted(
     threads: usize,
     every: u64,
     cache: usize,
+    tuning: Tuning,
 ) -> Result<(Outcome, u32), String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let mut kept: Option<String> = None;
     for stops in 0.. {
         let mut keeper = InJson::new(every);
-        let mut search = Search::new(problem, factory).threads(threads).cache(cache);
+        let mut search = Search::new(problem, factory).threads(threads).cache(cache).tuning(tuning);
         search = search.keeper(&mut keeper);
         if let Some(json) = &kept {
             let checkpoint = serde_json::from_str(json).map_err(|e| e.to_string())?;
@@ -84,21 +86,21 @@ fn random_problems_end_as_if_never_stopped() {
         let problem = table.problem();
         for come_back in [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay] {
             let factory = table.factory(come_back);
-            let whole = Search::new(&problem, &factory).run().map_err(|e| e.to_string())?;
-            let needed = whole.statistics.queries + whole.statistics.replayed;
-            for (share, threads, every, cache) in [
-                (9, 1, 1_000, 0),
-                (4, 1, 2, 0),
-                (5, 3, 1, 0),
-                (2, 2, 5, 0),
-                (3, 1, 4, 1 << 20),
-                (4, 2, 3, 2_000),
+            for (share, threads, every, cache, tuning) in [
+                (9, 1, 1_000, 0, walk_only()),
+                (4, 1, 2, 0, Tuning::default()),
+                (5, 3, 1, 0, walk_only()),
+                (2, 2, 5, 0, Tuning::default()),
+                (3, 1, 4, 1 << 20, walk_only()),
+                (4, 2, 3, 2_000, Tuning::default()),
             ] {
+                let whole =
+                    Search::new(&problem, &factory).tuning(tuning).run().map_err(|e| e.to_string())?;
+                let needed = whole.statistics.queries + whole.statistics.replayed;
                 let limit = 1 + needed / share;
-                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every, cache)?;
-                let same = pieced.status == whole.status
-                    && pieced.best == whole.best
-                    && pieced.bound == whole.bound
+                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every, cache, tuning)?;
+                let same = worth(&pieced) == worth(&whole)
+                    && (pieced.best == whole.best || tuning != walk_only())
                     && pieced.statistics.necessary_queries == whole.statistics.necessary_queries;
                 if !same {
                     return Err(format!("{come_back:?}, {limit}, {threads}: {pieced:?}\n{whole:?}"));
@@ -221,10 +223,10 @@ fn environments_end_as_if_never_stopped() {
         perfect([0.48, 0.2, 0.33, 0.2], CARTPOLE.initial),
     ];
     for (environment, problem, limit) in problems {
-        let whole = Search::new(&problem, environment).run().expect("it runs");
+        let whole = Search::new(&problem, environment).tuning(walk_only()).run().expect("it runs");
         for threads in [1, 2] {
             let (pieced, stops) =
-                interrupted(&problem, environment, limit, threads, 500, 0).expect("it ends");
+                interrupted(&problem, environment, limit, threads, 500, 0, walk_only()).expect("it ends");
             assert!(stops >= 3, "{} was stopped {stops} times", environment.name);
             assert_eq!(pieced.best, whole.best);
             assert_eq!(pieced.status, whole.status);
@@ -259,10 +261,11 @@ fn at_most_one_interval_is_repeated() {
     let environment = &PENDULUM;
     let problem = environment.problem().build().expect("the defaults");
     let queries = |outcome: &Outcome| outcome.statistics.queries + outcome.statistics.replayed;
-    let whole = Search::new(&problem, environment).run().expect("it runs");
+    let whole = Search::new(&problem, environment).tuning(walk_only()).run().expect("it runs");
     for limit in [3_000, 20_001, 77_777] {
         let mut killed = Killed { keeper: InJson::new(EVERY), is_due: false };
-        let search = Search::new(&problem, environment).keeper(&mut killed).query_limit(limit);
+        let search = Search::new(&problem, environment).tuning(walk_only());
+        let search = search.keeper(&mut killed).query_limit(limit);
         let first = search.run().expect("it runs");
         let kept = killed.keeper.kept.expect("a checkpoint was due");
         let checkpoint = || serde_json::from_str(&kept).expect("as it was written");
@@ -298,7 +301,7 @@ fn a_checkpoint_of_another_problem_is_refused() {
     for (place, wrong) in [
         ("/saved/chunk/0/budget", serde_json::json!(u64::MAX)),
         ("/saved/chunk/0/todo/0/groups/0/started", serde_json::json!([0, 0, 0])),
-        ("/saved/scout/0/nodes", serde_json::json!(1_000)),
+        ("/saved/hints/few", serde_json::json!(1_000)),
     ] {
         let mut damaged = value.clone();
         *damaged.pointer_mut(place).expect("it is there") = wrong;

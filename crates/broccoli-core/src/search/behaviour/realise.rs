@@ -67,6 +67,12 @@ pub(super) fn least_nodes(labels: &[&Labelled], depth: u32, nodes: u64) -> Optio
     best
 }
 
+/// Whether no tree of fewer predicates than `size` agrees with the labels, but one of `size`.
+pub(super) fn is_least(problem: &Problem, labels: &[Labelled], size: u64) -> bool {
+    let all: Labels = labels.iter().collect();
+    least_nodes(&all, problem.limits().depth(), size) == Some(size)
+}
+
 /// Visits every tree of exactly `nodes` predicates that agrees with the labels, in canonical order, until
 /// `visit` breaks. No smaller tree agrees with them.
 pub(super) fn for_each_tree<B>(

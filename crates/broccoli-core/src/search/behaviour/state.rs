@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::hints::Hints;
-use super::realise::{Labelled, least_nodes};
+use super::realise::{Labelled, is_least};
 use super::recall::Trie;
 use super::schedule::Round;
 use super::score::Score;
@@ -110,13 +110,15 @@ impl State {
             let size = u64::from(found.score.size);
             match &found.what {
                 What::Start => true,
-                What::Tree(tree) => tree.is_of(problem) && tree.size() as u64 == size,
+                What::Tree(tree, labels) => {
+                    let is_own = |one: &Labelled| one.is_of(problem) && tree.action(&one.cell) == one.label;
+                    tree.is_of(problem) && tree.size() as u64 == size && labels.iter().all(is_own)
+                }
                 // Only what a tree does is a behaviour.
                 What::Labels(labels) => {
-                    let all: Vec<&Labelled> = labels.iter().collect();
                     size <= limits.nodes()
                         && labels.iter().all(|labelled| labelled.is_of(problem))
-                        && least_nodes(&all, limits.depth(), size) == Some(size)
+                        && is_least(problem, labels, size)
                 }
             }
         };

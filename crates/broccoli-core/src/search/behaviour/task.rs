@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::hints::{Hints, Ranked};
-use super::realise::{Labelled, realised};
+use super::realise::{Labelled, is_least, realised};
 use super::recall::Trie;
 use super::score::Score;
 use super::walk::Job;
@@ -96,8 +96,8 @@ pub(super) enum What {
     Start,
     /// By its labels.
     Labels(Vec<Labelled>),
-    /// By a tree, that of a hint.
-    Tree(Ranked),
+    /// By a tree, that of a hint, and by its labels: there may be a smaller tree that agrees with them.
+    Tree(Ranked, Vec<Labelled>),
 }
 
 impl Found {
@@ -111,7 +111,18 @@ impl Found {
         match &self.what {
             What::Start => None,
             What::Labels(labels) => Some(realised(problem, labels, self.score.size)),
-            What::Tree(tree) => Some(tree.tree(problem)),
+            What::Tree(tree, _) => Some(tree.tree(problem)),
+        }
+    }
+
+    /// The first of the smallest trees that act like it, if it is one of the smallest.
+    pub(super) fn first_tree(&self, problem: &Problem) -> Option<Tree> {
+        let size = u64::from(self.score.size);
+        match &self.what {
+            What::Tree(_, labels) if is_least(problem, labels, size) => {
+                Some(realised(problem, labels, self.score.size))
+            }
+            _ => self.tree(problem),
         }
     }
 }

@@ -152,7 +152,8 @@ impl<'s, 'p, S: Store> Worker<'s, 'p, S> {
                 if let Some(task) = new.take() {
                     lane.begin(task);
                 }
-                if board.is_paused.load(Relaxed) {
+                // A hint is short, and would have to be begun again.
+                if board.is_paused.load(Relaxed) && !lane.is_for_hints() {
                     lane.interrupt(None)?;
                 }
                 loop {

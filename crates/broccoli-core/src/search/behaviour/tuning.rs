@@ -61,11 +61,11 @@ pub struct HintTuning {
 impl Default for HintTuning {
     fn default() -> Self {
         HintTuning {
-            first: 2_048,
+            first: 1_024,
             near: 1 << 15,
-            patience: 200,
-            share: 9,
-            share_first: 6,
+            patience: 150,
+            share: 16,
+            share_first: 10,
             share_late: 3,
             late: 1 << 20,
             returns: 3,

@@ -53,6 +53,7 @@ struct Frame {
 /// A tree that is better than the incumbent.
 pub(in super::super) struct Better {
     pub(in super::super) tree: Ranked,
+    pub(in super::super) labels: Vec<Labelled>,
     pub(in super::super) score: Score,
     /// The steps of its trace that no smaller tree makes.
     pub(in super::super) own_steps: u64,
@@ -365,7 +366,9 @@ impl<'p> Climb<'p> {
             let score = Score::new(self.problem.objective(), value, size);
             if self.incumbent.is_none_or(|incumbent| score < incumbent) {
                 self.incumbent = Some(score);
-                self.found = Some(Better { tree: tree.clone(), score, own_steps: self.own_steps() });
+                let labels = self.labelled();
+                let own_steps = self.own_steps(&labels);
+                self.found = Some(Better { tree: tree.clone(), labels, score, own_steps });
             }
         }
         let is_better = self.hints.here.as_ref().is_none_or(|here| loss < here.loss);
@@ -384,17 +387,20 @@ impl<'p> Climb<'p> {
         self.has_improved = is_better || self.doing != Doing::Probe;
     }
 
+    /// The labelled cells.
+    fn labelled(&self) -> Vec<Labelled> {
+        let label = |index| Labelled {
+            cell: self.labels.cell(index).to_vec(),
+            label: self.labels.given(index).label,
+        };
+        (0..self.labels.len()).map(label).collect()
+    }
+
     /// How many steps of a single trace no smaller tree makes, if that may be asked for.
-    fn own_steps(&self) -> u64 {
+    fn own_steps(&self, labels: &[Labelled]) -> u64 {
         if self.hints.order.len() > 1 {
             return 0;
         }
-        let labels: Vec<Labelled> = (0..self.labels.len())
-            .map(|index| Labelled {
-                cell: self.labels.cell(index).to_vec(),
-                label: self.labels.given(index).label,
-            })
-            .collect();
         let depth = self.problem.limits().depth();
         let all: Vec<&Labelled> = labels.iter().collect();
         let Some(size) = least_nodes(&all, depth, self.size() as u64) else { return 0 };

@@ -65,6 +65,10 @@ pub(super) fn depth(tree: &[Place]) -> u32 {
 }
 
 impl Ranked {
+    pub(in super::super) fn action(&self, cell: &[u16]) -> u16 {
+        action(&self.places, cell)
+    }
+
     pub(super) fn leaf(action: u16) -> Self {
         Ranked { places: vec![Place::Leaf(action)] }
     }

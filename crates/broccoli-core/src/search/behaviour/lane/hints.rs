@@ -8,8 +8,14 @@ use crate::search::behaviour::task::{Found, Task, What};
 use crate::search::behaviour::walk::Ask;
 
 impl<S: Store> Lane<'_, S> {
+    /// Whether its task is one for hints.
+    pub(in super::super) fn is_for_hints(&self) -> bool {
+        self.is_hint
+    }
+
     pub(super) fn begin_hints(&mut self, mut task: Task) {
         let climb = self.climb.get_or_insert_with(|| Box::new(Climb::new(self.problem)));
+        self.before_hints = self.instance.queries() - self.instance.replayed();
         self.quota = task.quota.unwrap_or(u64::MAX);
         (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
         climb.begin(&mut task);
@@ -48,7 +54,6 @@ impl<S: Store> Lane<'_, S> {
     /// Tells the local search what came of a step or a reset, and keeps the place where the system is.
     pub(super) fn tell_hints(&mut self, verdict: Verdict) -> Result<(), RunError> {
         let Some(climb) = &mut self.climb else { return Ok(()) };
-        self.hints += u64::from(matches!(climb.ask, Ask::Step { .. }));
         climb.tell(verdict, self.instance.reward(), &self.cell);
         if climb.recall.wants_place() {
             let instance = &mut self.instance;
@@ -56,8 +61,8 @@ impl<S: Store> Lane<'_, S> {
         }
         if let Some(better) = climb.found.take() {
             let score = better.score;
-            self.task.found =
-                Some(Found { score, what: What::Tree(better.tree), own_steps: better.own_steps });
+            let what = What::Tree(better.tree, better.labels);
+            self.task.found = Some(Found { score, what, own_steps: better.own_steps });
             if self.task.brief.goal.is_some_and(|goal| score <= goal) {
                 climb.stop();
             }
@@ -73,7 +78,15 @@ impl<S: Store> Lane<'_, S> {
         }
     }
 
+    /// The queries made for hints so far.
+    pub(super) fn queries_for_hints(&self) -> u64 {
+        let now = self.instance.queries() - self.instance.replayed() - self.before_hints;
+        self.hints + if self.is_hint { now } else { 0 }
+    }
+
     pub(super) fn finish_hints(&mut self, mut task: Task) -> Task {
+        self.hints = self.queries_for_hints();
+        self.is_hint = false;
         if let Some(climb) = &mut self.climb {
             climb.end_task(&mut task);
             // One that is done has spent its budget, also if there was no room left to remember more.

@@ -68,8 +68,9 @@ pub(super) struct Lane<'p, S: Store> {
     /// The local search, and whether that is what the task is for.
     climb: Option<Box<Climb<'p>>>,
     is_hint: bool,
-    /// Queries made for hints.
+    /// Queries made for hints, but for this task; and all others.
     hints: u64,
+    before_hints: u64,
     /// The cell after the last answer.
     cell: Vec<u16>,
     /// Whether its steps are made elsewhere, together with others; and the next one's action.
@@ -120,6 +121,7 @@ impl<'p, S: Store> Lane<'p, S> {
             climb: None,
             is_hint: false,
             hints: 0,
+            before_hints: 0,
             cell: vec![0; problem.dimensions().len()],
             is_batched,
             action: 0,
@@ -309,7 +311,7 @@ impl<'p, S: Store> Lane<'p, S> {
         Counts {
             traces,
             queries: self.instance.queries() - replayed,
-            hints: self.hints,
+            hints: self.queries_for_hints(),
             hits,
             replayed,
             ended,

@@ -271,6 +271,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
                 }
             }
             if let Some(found) = found {
+                self.adopt(&found);
                 self.tell(found);
             }
         }
@@ -284,6 +285,15 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         self.look_at_memory();
     }
 
+    /// What the walk has found is improved by hints from now on, if it is better than the best.
+    fn adopt(&mut self, found: &Found) {
+        let is_better = self.state.best.as_ref().is_none_or(|best| found.score < best.score);
+        if let (Some(hints), What::Labels(_), true) = (&mut self.state.hints, &found.what, is_better) {
+            let tree = found.tree(self.problem).and_then(|tree| Ranked::of(self.problem, &tree));
+            tree.into_iter().for_each(|tree| hints.adopt(tree));
+        }
+    }
+
     /// A behaviour was found. Keeps it if it is better than the best.
     fn tell(&mut self, found: Found) {
         if self.state.best.as_ref().is_some_and(|best| best.score <= found.score) {
@@ -293,10 +303,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let value = found.score.value(objective);
         let enough = self.progress.enough(value);
         self.state.passed_over = passed_over(objective, self.state.passed_over, value, enough);
-        if let (Some(hints), What::Labels(_)) = (&mut self.state.hints, &found.what) {
-            let tree = found.tree(self.problem).and_then(|tree| Ranked::of(self.problem, &tree));
-            tree.into_iter().for_each(|tree| hints.adopt(tree));
-        }
         self.state.best = Some(found);
     }
 }

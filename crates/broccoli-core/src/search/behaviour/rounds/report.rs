@@ -4,7 +4,7 @@ use super::Rounds;
 use crate::problem::RunError;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::score::Score;
-use crate::search::behaviour::task::What;
+use crate::search::behaviour::task::{Found, What};
 use crate::tree::Tree;
 
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
@@ -41,7 +41,11 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         }
         let objective = self.problem.objective();
         let best = self.state.best.as_ref();
-        if let Some((found, tree)) = best.and_then(|found| Some((found, found.tree(self.problem)?))) {
+        let tree = |found: &Found| match ended {
+            Ok(()) => found.first_tree(self.problem),
+            Err(_) => found.tree(self.problem),
+        };
+        if let Some((found, tree)) = best.and_then(|found| Some((found, tree(found)?))) {
             self.progress.keep(tree, found.score.value(objective));
         }
         if let Some(passed_over) = self.state.passed_over {
