@@ -221,7 +221,9 @@ impl<'a> Runner<'a> {
         match benchmark.filter(|_| chore == "bench") {
             Some(name) => {
                 let folder = self.workspace.root.join("benchmarks");
-                let is_there = folder.join(format!("src/{name}.rs")).is_file() || folder.join(name).is_dir();
+                let is_there = folder.join(format!("src/{name}.rs")).is_file()
+                    || folder.join("src").join(name).is_dir()
+                    || folder.join(name).is_dir();
                 ensure!(is_there, "there is no benchmark {name:?}");
             }
             None => ensure!(chore != "bench", "`cargo xtask bench` does not say which"),

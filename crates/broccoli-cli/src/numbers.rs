@@ -89,6 +89,12 @@ pub fn memory(text: &str) -> Result<usize, String> {
     })
 }
 
+/// A finite number.
+pub fn finite(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| format!("{text:?} is no finite number"))
+}
+
 /// A number of at least 0, or a percentage.
 pub fn fraction(text: &str) -> Result<f64, String> {
     let text = text.trim();

@@ -26,6 +26,10 @@ const PLAIN_LINE: Duration = Duration::from_secs(1);
 /// A search that is over before that shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// After so many seconds it is said if a proof would take more than so many, by the share that is walked.
+const LONG_ENOUGH: f64 = 5.0;
+const OUT_OF_REACH: f64 = 30.0 * 86_400.0;
+
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum How {
@@ -75,6 +79,7 @@ struct Seen {
     queries_before: u64,
     trees: AtomicU64,
     queries: AtomicU64,
+    hints: AtomicU64,
     /// The share of the walk that is done, if it is known, as the bits of a float.
     share: AtomicU64,
     answer: Mutex<Answer>,
@@ -100,6 +105,8 @@ struct EventJson {
     event: &'static str,
     seconds: f64,
     queries: u64,
+    /// Those of them that were made for hints.
+    queries_hints: u64,
     queries_per_second: Option<u64>,
     value: Option<Value>,
     size: Option<u64>,
@@ -155,6 +162,7 @@ impl Seen {
             stage: Mutex::default(),
             trees: AtomicU64::new(0),
             queries: AtomicU64::new(queries),
+            hints: AtomicU64::new(0),
             share: AtomicU64::new(f64::NAN.to_bits()),
             answer: Mutex::new(Answer { best, bound }),
         }
@@ -177,6 +185,9 @@ impl Seen {
             vec![clock(seconds) + &limit.unwrap_or_default(), queries + &rate.unwrap_or_default()];
         parts.extend(self.grid.map(|grid| format!("grid {grid}")));
         parts.extend(self.share().map(walked));
+        if self.share().is_some_and(|share| seconds > LONG_ENOUGH && seconds > OUT_OF_REACH * share) {
+            parts.push("a proof is out of reach at this rate".to_owned());
+        }
         match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Stage::Size(size)) => parts.push(format!("trees of size {size}")),
             Some(Stage::Horizon(steps)) => parts.push(format!("runs up to {} steps", grouped(steps))),
@@ -195,6 +206,7 @@ impl Seen {
             event,
             seconds: self.started.elapsed().as_secs_f64(),
             queries: self.queries.load(Relaxed),
+            queries_hints: self.hints.load(Relaxed),
             queries_per_second: rate,
             value: answer.best.and_then(|(value, _)| self.objective.shown(value)),
             size: answer.best.map(|(_, size)| size),
@@ -283,6 +295,7 @@ impl Observer for Progress {
             Event::Considered(statistics) => {
                 self.seen.trees.store(statistics.trees, Relaxed);
                 self.seen.queries.store(self.seen.queries_before + statistics.queries, Relaxed);
+                self.seen.hints.store(statistics.queries_hints, Relaxed);
                 return;
             }
             Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),

@@ -23,7 +23,7 @@ use crate::certificate::CertificateFile;
 use crate::checkpoint::{About, CheckpointFile};
 use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
-use crate::numbers::{memory, time_span, whole};
+use crate::numbers::{finite, memory, time_span, whole};
 use crate::progress::{How, Known, Progress};
 use crate::stopper::Stopper;
 use crate::target::short_check;
@@ -63,6 +63,10 @@ pub struct RunOptions {
     /// Stop at the first tree that reaches the goal, or survives the whole horizon
     #[arg(long)]
     first: bool,
+
+    /// Stop at the first tree whose value is at least as good: so many steps, or a number
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true, value_parser = finite)]
+    good_enough: Option<f64>,
 
     /// Do not try a foreign system for a moment before relying on it
     #[arg(long)]
@@ -186,7 +190,7 @@ impl RunOptions {
 
     /// Whether the first tree is enough.
     pub fn is_first(&self) -> bool {
-        self.first
+        self.first || self.good_enough.is_some()
     }
 
     /// Runs one of the searches of a session.
@@ -222,6 +226,9 @@ impl RunOptions {
         }
         if self.first || asked.first {
             search = search.first();
+        }
+        if let Some(value) = self.good_enough {
+            search = search.good_enough(value);
         }
         if let Some(bytes) = self.cache {
             search = search.cache(bytes);

@@ -88,7 +88,11 @@ impl SearchOptions {
                 "--gap",
                 "it takes trees that are proved to be optimal",
             ),
-            (self.run.is_first() || asked.first, "--first", "it takes trees that are proved to be optimal"),
+            (
+                self.run.is_first() || asked.first,
+                "--first or --good-enough",
+                "it takes trees that are proved to be optimal",
+            ),
             (
                 is_certified && wanted == Wanted::Front,
                 "--certificate",

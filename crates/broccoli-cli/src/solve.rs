@@ -165,8 +165,9 @@ impl Solve {
                 .help("--save the result and certify its last grid, whose thresholds are in it"));
         }
         if self.search.is_first(target) {
-            return Err(Complaint::input(format!("{several}, each from the tree of the one before"))
-                .help("--first would end them all with the first tree: leave out one of the two"));
+            return Err(Complaint::input(format!("{several}, each from the tree of the one before")).help(
+                "--first or --good-enough would end them all with the first tree: leave out one of the two",
+            ));
         }
         Ok(())
     }

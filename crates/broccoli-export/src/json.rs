@@ -340,6 +340,8 @@ pub struct StatisticsJson {
     pub cache_hits: u64,
     /// What became of the labels that were tried.
     pub labels: LabelsJson,
+    /// Of the queries, those made for hints: good trees early.
+    pub queries_hints: u64,
     /// Queries made again only to come back to a state.
     pub queries_replayed: u64,
     /// Trees considered.
@@ -367,7 +369,7 @@ pub struct LabelsJson {
 
 impl From<Statistics> for StatisticsJson {
     fn from(statistics: Statistics) -> Self {
-        let Statistics { behaviours, cache_hits, replayed, trees, .. } = statistics;
+        let Statistics { behaviours, cache_hits, queries_hints, replayed, trees, .. } = statistics;
         StatisticsJson {
             behaviours: BehavioursJson {
                 complete: behaviours.complete,
@@ -376,6 +378,7 @@ impl From<Statistics> for StatisticsJson {
             },
             cache_hits,
             labels: LabelsJson { realisable: behaviours.realisable, unrealisable: behaviours.unrealisable },
+            queries_hints,
             queries_replayed: replayed,
             trees,
         }

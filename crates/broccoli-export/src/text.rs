@@ -127,11 +127,22 @@ fn summary(
 
 /// The number of queries, and what is worth knowing about it.
 fn queries(statistics: Statistics) -> String {
-    let Statistics { queries, queries_confirming, replayed, cache_hits, necessary_queries, .. } = statistics;
+    let Statistics {
+        queries,
+        queries_hints,
+        queries_confirming,
+        replayed,
+        cache_hits,
+        necessary_queries,
+        ..
+    } = statistics;
     let mut lines = vec![match necessary_queries {
         Some(necessary) => format!("{}; any proof needs {}", grouped(queries), grouped(necessary)),
         None => grouped(queries),
     }];
+    if queries_hints > 0 {
+        lines.push(format!("{} of them for hints", grouped(queries_hints)));
+    }
     if replayed > 0 {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
     }

@@ -85,6 +85,7 @@ pub struct Search<'a> {
     query_limit: Option<u64>,
     gap: f64,
     first: bool,
+    good_enough: Option<f64>,
     start: Option<Tree>,
     keeper: Option<&'a mut dyn Keeper>,
     checkpoint: Option<Checkpoint>,
@@ -114,6 +115,7 @@ impl<'a> Search<'a> {
             query_limit: None,
             gap: 0.0,
             first: false,
+            good_enough: None,
             start: None,
             keeper: None,
             checkpoint: None,
@@ -248,6 +250,13 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// Ends the search with the first tree whose value is at least as good as this: steps, or what
+    /// [`Objective::number`](crate::problem::Objective::number) makes a number of.
+    pub fn good_enough(mut self, value: f64) -> Self {
+        self.good_enough = Some(value);
+        self
+    }
+
     /// Starts with a tree of the user's: it is run first, and trees that are not better are of no
     /// interest. Value and size of the answer do not depend on it; if the tree is optimal itself, it is the answer.
     ///
@@ -315,6 +324,7 @@ impl<'a> Search<'a> {
         let gap = if self.engine == Engine::Exhaustive { 0.0 } else { self.gap };
         let observer = after.observer.as_deref_mut().map(|observer| observer as _);
         let mut progress = Progress::new(problem, observer, Arc::clone(&after.gate), gap, self.first);
+        progress.good_enough(self.good_enough);
         if let Some(keeper) = self.keeper.take() {
             progress.keep_by(keeper, checkpoint::fingerprint(problem), self.is_part);
         }

@@ -23,8 +23,9 @@ pub(super) struct Progress<'a> {
     gate: Arc<Gate<'a>>,
     /// How far from the optimum an answer may be.
     gap: f64,
-    /// Whether the first tree ends the search.
+    /// Whether the first tree ends the search, or the first with a value as good as this.
     first: bool,
+    good_enough: Option<f64>,
     best: Option<Solution>,
     /// Value and size of the best tree, which need not have been made yet.
     incumbent: Option<(u64, u64)>,
@@ -60,6 +61,7 @@ impl<'a> Progress<'a> {
             gate,
             gap,
             first,
+            good_enough: None,
             best: None,
             incumbent: None,
             is_start: false,
@@ -70,6 +72,11 @@ impl<'a> Progress<'a> {
             before: Counts::default(),
             counts: Counts::default(),
         }
+    }
+
+    /// The first tree whose value is as good as this ends the search.
+    pub(super) fn good_enough(&mut self, value: Option<f64>) {
+        self.good_enough = value;
     }
 
     /// Tells `keeper` now and then what is left of the search.
@@ -311,7 +318,11 @@ impl<'a> Progress<'a> {
             observer.notify(Event::Improved(Improvement::new(value, size, tree)));
         }
         let is_reach = matches!(self.objective, Objective::Reach { .. });
-        if self.first && (is_reach || value == self.perfect) {
+        let number = self.objective.number(value);
+        let is_enough =
+            |enough| if self.objective.is_minimised() { number <= enough } else { number >= enough };
+        let is_first = self.first && (is_reach || value == self.perfect);
+        if is_first || self.good_enough.is_some_and(is_enough) {
             self.gate.close(StopReason::First);
         }
     }

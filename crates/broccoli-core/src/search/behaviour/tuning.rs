@@ -50,9 +50,9 @@ pub struct HintTuning {
     pub share: u64,
     /// … or one for so many where no tree has been found, …
     pub share_first: u64,
-    /// … or one for so many as soon as there is one and the walk has made so many steps: the proof is far away then.
+    /// … or one for so many as soon as the walk has made `late` steps: the proof is far away then.
     pub share_late: u64,
-    /// See above.
+    /// See there.
     pub late: u64,
     /// `return`: for one step of the walk hints make so many queries.
     pub returns: u64,
@@ -66,7 +66,7 @@ impl Default for HintTuning {
             patience: 150,
             share: 16,
             share_first: 10,
-            share_late: 3,
+            share_late: 1,
             late: 1 << 20,
             returns: 3,
         }

@@ -105,10 +105,12 @@ impl Hints {
         // Some traces reach the goal: then it is near.
         let is_near = !has_best && self.home.as_ref().is_some_and(|home| home.loss.fails < self.order.len());
         let first = if is_near { tuning.hints.near } else { tuning.hints.first };
+        // All trees of few predicates are walked soon enough.
+        let is_far = walked >= tuning.hints.late && problem.limits().nodes() > FEW_NODES;
         let share = match has_best {
+            _ if is_far => tuning.hints.share_late,
+            true => tuning.hints.share,
             false => tuning.hints.share_first,
-            true if walked < tuning.hints.late => tuning.hints.share,
-            true => tuning.hints.share_late,
         };
         walked.min(patient.max(first)).max(walked / share).saturating_sub(self.work)
     }
@@ -160,5 +162,7 @@ impl Placed {
     }
 }
 
+/// As many predicates as a tree of depth 2 has.
+const FEW_NODES: u64 = 3;
 /// So many initial states are tried first.
 const LEAST_FEW: usize = 3;

@@ -29,7 +29,7 @@ use crate::search::sample;
 /// The limit on queries is near if there are fewer left than so many times the steps of a chunk.
 const NEAR_LIMIT: u64 = 8;
 
-/// A task for hints has one part in so many of the steps of a chunk, at most.
+/// A task for hints that is alone has one part in so many of the steps of a chunk, at most.
 const HINT_PARTS: u64 = 8;
 
 /// A search.
@@ -166,8 +166,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let (steps, count) = tuning.chunk(*work);
         let has_best = self.state.best.is_some();
         let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, has_best, tuning));
-        // What hints find is known when the chunk is folded, so it is not to be long.
-        let due = due.min((steps / HINT_PARTS).max(tuning.least_chunk));
+        // What hints find is known when the chunk is folded: alone they are not to be long.
+        let most = if count == 1 { steps / HINT_PARTS } else { steps };
+        let due = due.min(most.max(tuning.least_chunk));
         let mut chunk = Vec::new();
         if due > 0 {
             // It is the longest, so it comes first: others can be done beside it.
