@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     // Heavy ones are part of it here.
     let workspace = Workspace::find(true)?;
-    let mut test = workspace.cargo(["test", "--package", "broccoli-cli", "--test", "gallery"]);
+    let mut test = workspace.cargo(["test", "--package", "broccoli-cli", "--test", "cli", "gallery"]);
     test.env("BROCCOLI_LONG", "1");
     if arguments.update {
         test.env("BROCCOLI_UPDATE", "1");

@@ -22,7 +22,7 @@ use crate::search::behaviour::version_space::Cost;
 use crate::search::behaviour::walk::{Ask, Origin, Position};
 
 /// So many remembered places count as one query: they take time, too.
-const RECALLED: u64 = 8;
+const RECALLED: u64 = 4;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
 const FIRST_PATIENCE: u64 = 200;
 /// One new beginning in so many is from any tree, at most.

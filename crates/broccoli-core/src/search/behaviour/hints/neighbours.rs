@@ -176,3 +176,58 @@ impl Neighbours {
 
 /// Only the first ones are tried where there are more.
 const MOST_ACTIONS: u16 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After any labels the actions that are possible are those of the trees that brute force finds to agree; and the tree
+    /// drawn is one of the smallest of them.
+    #[test]
+    fn intervals_say_what_all_trees_say() {
+        let (thresholds, actions, depth, nodes) = ([3, 2], 3, 2, 3);
+        let mut random = Random(7);
+        for _ in 0..300 {
+            let tree = Ranked::random(&mut random, &thresholds, actions, depth, nodes);
+            let at = random.below(tree.places.len() as u64) as usize;
+            let (room, others) = (depth - tree.depth_of(at), tree.size() - ranked::size(tree.part(at)));
+            let mut all = every_part(&tree, at, &thresholds, actions);
+            all.retain(|part| ranked::depth(part) <= room && ranked::size(part) + others <= nodes);
+            let mut some = Neighbours::of(&tree, at, &thresholds, actions, room, nodes - others);
+            for _ in 0..4 {
+                let cell = [random.below(4) as u16, random.below(3) as u16];
+                let mut found = Vec::new();
+                some.actions(&cell, &mut found);
+                let mut expected: Vec<u16> = all.iter().map(|part| ranked::action(part, &cell)).collect();
+                expected.sort_unstable();
+                expected.dedup();
+                found.sort_unstable();
+                assert_eq!(found, expected, "{tree:?} at {at}, cell {cell:?}");
+                let chosen = found[random.below(found.len() as u64) as usize];
+                some.give(&cell, chosen);
+                all.retain(|part| ranked::action(part, &cell) == chosen);
+                let least = all.iter().map(|part| ranked::size(part)).min().expect("one is left");
+                let drawn = some.draw(&mut random).expect("one is left");
+                assert_eq!((some.least_size(), drawn.size()), (least, least));
+                assert!(all.contains(&drawn.places), "{drawn:?}");
+            }
+            let level = some.level();
+            some.pop_to(1);
+            assert_eq!((level, some.level()), (5, 1));
+        }
+    }
+
+    /// All that may stand at a place.
+    fn every_part(tree: &Ranked, at: usize, thresholds: &[u16], actions: u16) -> Vec<Vec<Place>> {
+        let sides = tree.sides(at).into_iter().flatten().map(<[Place]>::to_vec);
+        let options: Vec<Vec<Place>> =
+            sides.chain((0..actions).map(|action| vec![Place::Leaf(action)])).collect();
+        let mut all = options.clone();
+        for (yes, no) in options.iter().flat_map(|yes| options.iter().map(move |no| (yes, no))) {
+            for (dimension, &count) in (0..).zip(thresholds) {
+                all.extend((0..count).map(|rank| Ranked::node(dimension, rank, yes, no).places));
+            }
+        }
+        all
+    }
+}

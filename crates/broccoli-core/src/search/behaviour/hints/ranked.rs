@@ -250,3 +250,32 @@ fn tree(problem: &Problem, places: &[Place]) -> Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part is exchanged where it stands and nowhere else; pruned trees act alike on the cells that they were pruned for.
+    #[test]
+    fn parts_are_exchanged_and_pruned() {
+        let (thresholds, mut random) = ([4, 3], Random(1));
+        let cells: Vec<[u16; 2]> = (0..=4).flat_map(|a| (0..=3).map(move |b| [a, b])).collect();
+        for _ in 0..500 {
+            let tree = Ranked::random(&mut random, &thresholds, 3, 3, 7);
+            assert!(tree.size() <= 7 && depth(&tree.places) <= 3);
+            let at = random.below(tree.places.len() as u64) as usize;
+            let part = Ranked::random(&mut random, &thresholds, 3, 2, 3);
+            let changed = tree.with(at, &part.places);
+            assert_eq!(changed.places.len(), changed.part(0).len());
+            for cell in &cells {
+                let expected = if tree.leads_through(at, cell) { &part } else { &tree };
+                assert_eq!(changed.action(cell), expected.action(cell));
+            }
+            let some: Vec<&[u16]> =
+                cells.iter().filter(|_| random.below(3) == 0).map(|cell| &cell[..]).collect();
+            let pruned = tree.pruned(&some);
+            assert!(pruned.size() <= tree.size());
+            assert!(some.iter().all(|cell| pruned.action(cell) == tree.action(cell)));
+        }
+    }
+}

@@ -16,6 +16,7 @@ use super::bounds::Store;
 use super::frontier::Frontier;
 use super::hints::Ranked;
 use super::lane::Setting;
+use super::realise::is_least;
 use super::schedule::{Round, most_nodes};
 use super::score::{Score, passed_over};
 use super::state::State;
@@ -289,9 +290,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// What the walk has found is improved by hints from now on, if it is better than the best.
     fn adopt(&mut self, found: &Found) {
         let is_better = self.state.best.as_ref().is_none_or(|best| found.score < best.score);
-        if let (Some(hints), What::Labels(_), true) = (&mut self.state.hints, &found.what, is_better) {
+        let What::Labels(labels) = &found.what else { return };
+        // From leaves that somebody has forged something may be found that no tree does.
+        if is_better && is_least(self.problem, labels, found.score.size.into()) {
             let tree = found.tree(self.problem).and_then(|tree| Ranked::of(self.problem, &tree));
-            tree.into_iter().for_each(|tree| hints.adopt(tree));
+            tree.into_iter().zip(&mut self.state.hints).for_each(|(tree, hints)| hints.adopt(tree));
         }
     }
 
