@@ -41,6 +41,7 @@ pub(crate) const CACHED: &str = "climbing-cached";
 /// All of them, in the order of reports.
 pub(crate) const ALL: &[Method] = &[
     Method { name: "ours", how: How::Search(ours::run) },
+    Method { name: "without-hints", how: How::Search(ours::run_without_hints) },
     Method { name: "random", how: How::Heuristic(random::search) },
     Method { name: CLIMBING, how: How::Heuristic(climbing::search) },
     Method { name: "annealing", how: How::Heuristic(annealing::search) },

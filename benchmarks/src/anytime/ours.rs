@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use broccoli_core::search::{Event, Search, Status, StopReason};
+use broccoli_core::search::{Event, HintTuning, Search, Status, StopReason, Tuning};
 
 use super::methods::Task;
 use super::run::{Point, Run};
@@ -14,6 +14,15 @@ const LOOKS: u64 = 1 << 12;
 
 /// Runs the search once.
 pub(crate) fn run(task: &Task<'_>) -> Result<Run> {
+    search(task, HintTuning::default())
+}
+
+/// The same without hints: only the walk that proves.
+pub(crate) fn run_without_hints(task: &Task<'_>) -> Result<Run> {
+    search(task, HintTuning::OFF)
+}
+
+fn search(task: &Task<'_>, hints: HintTuning) -> Result<Run> {
     let objective = task.problem.objective();
     let until = Instant::now() + Duration::try_from_secs_f64(task.budget.seconds)?;
     let asked = AtomicU64::new(0);
@@ -32,7 +41,8 @@ pub(crate) fn run(task: &Task<'_>) -> Result<Run> {
         _ => {}
     };
     let search = Search::new(task.problem, task.factory).query_limit(task.budget.queries).stop(&stop);
-    let outcome = search.observer(&mut observer).run()?;
+    let tuning = Tuning { hints, ..Tuning::of(task.factory) };
+    let outcome = search.tuning(tuning).observer(&mut observer).run()?;
     run.queries = outcome.statistics.queries + outcome.statistics.replayed;
     run.is_late = outcome.status == Status::Stopped(StopReason::TimeLimit);
     if let Some(best) = outcome.best {
