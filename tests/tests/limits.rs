@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use broccoli_core::problem::{ComeBack, Objective};
 use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, Tuning, explain};
 use broccoli_core::tree::Tree;
+use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::TableProblem;
@@ -334,4 +335,19 @@ fn infeasible_initial_states() {
     };
     run(0.03, scattered(Wanted::Reach, MOST_TREES), check);
     run(0.03, structured(Wanted::Reach, MOST_TREES), check);
+}
+
+/// The first tree that is as good as asked for ends the search; if none is, the search comes to its end.
+#[test]
+fn good_enough() {
+    let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
+    let search = |value| Search::new(&problem, &MOUNTAIN_CAR).good_enough(value).run().expect("it runs");
+    for value in [130.0, 115.0, 104.0] {
+        let outcome = search(value);
+        assert_eq!(outcome.status, Status::Stopped(StopReason::First), "{value}");
+        let best = outcome.best.expect("it was found");
+        assert!(best.value as f64 <= value && outcome.bound <= Some(104), "{best:?}");
+    }
+    let outcome = search(103.0);
+    assert_eq!((outcome.status, outcome.bound), (Status::Optimal, Some(104)));
 }
