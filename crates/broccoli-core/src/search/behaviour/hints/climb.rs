@@ -3,14 +3,15 @@
 //! It goes through all trees that differ from one in a single place, depth first: in a cell in which they act differently
 //! it takes one action after the other. It goes along what is remembered wherever it can.
 
+mod turns;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::loss::{Judge, Loss};
 use super::neighbours::Neighbours;
-use super::random::Random;
-use super::ranked::{Place, Ranked};
-use super::{Branch, Hints, LEAST_FEW, Placed};
+use super::ranked::Ranked;
+use super::{Branch, Hints, Placed};
 use crate::problem::measure::FAILED;
 use crate::problem::{Problem, Verdict};
 use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
@@ -25,8 +26,6 @@ use crate::search::behaviour::walk::{Ask, Origin, Position};
 const RECALLED: u64 = 4;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
 const FIRST_PATIENCE: u64 = 200;
-/// One new beginning in so many is from any tree, at most.
-const ANYWHERE: u64 = 4;
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -470,180 +469,4 @@ impl<'p> Climb<'p> {
             _ => FIRST_PATIENCE << (self.hints.starts.trailing_ones() / 3).min(8),
         }
     }
-
-    /// Prepares what is to be done next.
-    fn begin_scan(&mut self) {
-        self.frames.clear();
-        self.path.clear();
-        self.labels.cut_back(0);
-        self.trace = 0;
-        self.losses.clear();
-        self.rivals.clear();
-        self.here = None;
-        self.has_improved = false;
-        let limits = self.problem.limits();
-        let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX);
-        let Hints { random, here, home, order, untried, few, misses, .. } = &mut self.hints;
-        let Placed { tree, wide, losses, loss } = here.get_or_insert_with(|| {
-            let (depth, nodes) = (limits.depth(), nodes.min(MOST_RANDOM));
-            Placed::untried(Ranked::random(random, &self.thresholds, self.actions, depth, nodes))
-        });
-        if losses.is_empty() {
-            self.doing = Doing::Measure;
-        } else if self.doing != Doing::Try {
-            let is_probe = *misses < MISSES * (wide.places.len() as u64 + 1);
-            self.doing = if is_probe { Doing::Probe } else { Doing::Improve };
-        }
-        self.base.clone_from(tree);
-        (self.free, self.must, self.states) = (0, Loss::WORST, *few);
-        match self.doing {
-            Doing::Measure => self.neighbours = Neighbours::one(tree),
-            Doing::Try => {
-                self.neighbours = Neighbours::one(tree);
-                self.states = order.len();
-                if let Some(home) = home {
-                    self.must = home.loss;
-                    self.rivals.clone_from(&home.losses);
-                }
-            }
-            Doing::Probe => {
-                self.base = changed(wide, random, self.problem, &self.thresholds, self.actions);
-                self.neighbours = Neighbours::one(&self.base);
-                // One that is as good will do, too.
-                self.must = Loss { size: usize::MAX, ..*loss };
-                self.rivals.clone_from(losses);
-            }
-            Doing::Improve => {
-                self.must = *loss;
-                self.rivals.clone_from(losses);
-                // What is to be improved on is the worst trace.
-                let worst = |&place: &usize| losses[order[place] as usize];
-                let first = (0..self.states).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
-                if let Some(first) = first.filter(|_| self.judge.is_worst()) {
-                    order[..=first].rotate_right(1);
-                }
-                if untried.is_empty() {
-                    *untried = (0..tree.places.len() as u16).collect();
-                    random.shuffle(untried);
-                }
-                self.free = untried.last().map_or(0, |&place| usize::from(place));
-                let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
-                let nodes = nodes.saturating_sub(tree.size() - super::ranked::size(tree.part(self.free)));
-                self.neighbours =
-                    Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
-            }
-        }
-    }
-
-    /// All trees that were to be walked have been.
-    fn end_scan(&mut self) {
-        let is_worth_a_try = self.hints.is_worth_a_try();
-        let Hints { here, order, few, untried, starts, misses, .. } = &mut self.hints;
-        match (self.doing, self.has_improved) {
-            // A tree of which every trace fails says nothing about where to look.
-            (Doing::Measure, true) if here.as_ref().is_some_and(|here| here.loss.fails == *few) => {
-                *here = None;
-                *starts += 1;
-            }
-            // What seems better than the best is tried on all initial states.
-            (Doing::Measure | Doing::Probe | Doing::Improve, true) => {
-                if self.doing == Doing::Probe {
-                    *misses = 0;
-                }
-                self.doing = if is_worth_a_try { Doing::Try } else { Doing::Probe };
-            }
-            (Doing::Probe, false) => *misses += 1,
-            (Doing::Improve, false) => {
-                untried.pop();
-                if untried.is_empty() {
-                    self.begin_again();
-                }
-            }
-            (Doing::Try, true) => self.doing = Doing::Probe,
-            // The initial state that has ruled it out is one of the few from now on.
-            (Doing::Try, false) => {
-                let last = self.trace.saturating_sub(1);
-                if last >= *few {
-                    order[..=last].rotate_right(1);
-                    *few += 1;
-                }
-                if let Some(here) = here {
-                    here.losses.clear();
-                }
-                self.doing = Doing::Measure;
-            }
-            (Doing::Measure, false) => *here = None,
-        }
-        self.begin_scan();
-    }
-
-    /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
-    fn begin_again(&mut self) {
-        let Hints { random, home, here, starts, few, order, misses, .. } = &mut self.hints;
-        *starts += 1;
-        *misses = 0;
-        *few = (*few / 2).max(LEAST_FEW).min(order.len());
-        let home = home
-            .as_ref()
-            .filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
-        let home = home.filter(|_| random.below(ANYWHERE) > 0);
-        *here = home.map(|home| {
-            let mut tree = home.tree.clone();
-            for _ in 0..=random.below(MOST_CHANGES) {
-                tree = changed(&tree, random, self.problem, &self.thresholds, self.actions);
-            }
-            Placed::untried(tree)
-        });
-    }
 }
-
-/// A tree with something else in one place.
-fn changed(
-    tree: &Ranked,
-    random: &mut Random,
-    problem: &Problem,
-    thresholds: &[u16],
-    actions: u16,
-) -> Ranked {
-    let at = random.below(tree.places.len() as u64) as usize;
-    let limits = problem.limits();
-    let part = tree.part(at);
-    let nodes =
-        usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - super::ranked::size(part));
-    let has_predicates = thresholds.iter().any(|&count| count > 0);
-    match part[0] {
-        Place::Node { no, dimension, rank } if random.below(4) > 0 => {
-            let (mut dimension, mut rank) = (dimension, rank);
-            let most = thresholds[usize::from(dimension)] - 1;
-            match random.below(3) {
-                0 => (dimension, rank) = random.predicate(thresholds),
-                1 => rank = random.below(u64::from(most) + 1) as u16,
-                _ => {
-                    rank = if random.below(2) > 0 {
-                        rank.saturating_add(1).min(most)
-                    } else {
-                        rank.saturating_sub(1)
-                    }
-                }
-            }
-            let mut part = part.to_vec();
-            part[0] = Place::Node { dimension, rank, no };
-            tree.with(at, &part)
-        }
-        Place::Leaf(_) if random.below(2) > 0 || nodes == 0 || !has_predicates => {
-            tree.with(at, &[Place::Leaf(random.below(actions.into()) as u16)])
-        }
-        _ => {
-            let depth = limits.depth() - tree.depth_of(at);
-            let nodes = random.below(nodes.min(MOST_RANDOM) as u64 + 1) as usize;
-            tree.with(at, &Ranked::random(random, thresholds, actions, depth, nodes).places)
-        }
-    }
-}
-
-/// So many changes for a place are drawn, one after the other, before all are walked.
-const MISSES: u64 = 4;
-/// A new beginning has no more predicates than this.
-const MOST_RANDOM: usize = 31;
-/// So many places are changed at most.
-const MOST_CHANGES: u64 = 3;

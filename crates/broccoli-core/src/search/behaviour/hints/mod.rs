@@ -9,7 +9,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | [`climb`] | the machine: asks for one step at a time, is told the answer |
+//! | [`climb`] | the machine: asks for one step at a time, is told the answer; `climb/turns.rs` decides what is done next |
 //! | [`neighbours`] | the trees that differ in one place, as far as they agree with the labels |
 //! | [`loss`] | which tree is better, also of those that fail |
 //! | [`ranked`] | trees on ranks |
