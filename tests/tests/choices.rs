@@ -73,7 +73,7 @@ fn a_front_that_is_stopped_claims_nothing_false() {
             check_front(table, &front)?;
             let s = front.outcome.statistics;
             is(s.queries + s.replayed <= limit, || format!("{s:?} with {limit}"))?;
-            // With a query less it may come to its end all the same: the scout's last one is no use.
+            // With a query less it may come to its end all the same: the last one of a hint is no use.
             let is_stopped = matches!(front.outcome.status, Status::Stopped(_));
             is(!is_stopped || limit < made, || format!("{:?} with {limit} of {made}", front.outcome.status))?;
             is(is_stopped || front.parts == full.parts, || format!("{front:?} instead of {full:?}"))?;

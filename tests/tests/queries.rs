@@ -154,7 +154,7 @@ fn check(table: &TableProblem) -> Result<(), String> {
         if let Some(missing) = needed.iter().find(|transition| !distinct.contains(transition)) {
             return Err(format!("{missing:?} was not asked for, so nothing is proved"));
         }
-        // The scout may ask again for what the main walk asks for: a tenth at the most.
+        // Hardly anything is asked for again.
         if asked.len() - distinct.len() > asked.len() / 10 {
             return Err(format!("{} queries, only {} of them different", asked.len(), distinct.len()));
         }

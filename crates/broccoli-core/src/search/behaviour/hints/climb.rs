@@ -463,7 +463,7 @@ impl<'p> Climb<'p> {
             // Not much worse than the best, so that a change of it can be judged.
             Some(home) if home.loss.fails == 0 => {
                 let worst = home.losses.iter().copied().filter(|&loss| loss != FAILED).fold(0.0, f64::max);
-                (worst * 1.25) as u64 + 10
+                ((worst * 1.25) as u64).saturating_add(10)
             }
             // Twice as long every eighth time, four times as long every 64th, and so on.
             _ => FIRST_PATIENCE << (self.hints.starts.trailing_ones() / 3).min(8),

@@ -143,8 +143,10 @@ impl Hints {
         let mut order = self.order.clone();
         order.sort_unstable();
         let mut placed = self.home.iter().chain(&self.here);
+        let places = self.here.as_ref().map_or(0, |here| here.tree.place_count());
         order.into_iter().eq(0..states as u32)
             && (1..=states).contains(&self.few)
+            && self.untried.iter().all(|&place| usize::from(place) < places)
             && [self.starts, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
             && placed.all(|placed| {
                 let count = placed.losses.len();

@@ -136,6 +136,11 @@ impl Ranked {
         size(&self.places)
     }
 
+    /// How many places it has.
+    pub(super) fn place_count(&self) -> usize {
+        self.places.len()
+    }
+
     /// The part that begins at a place.
     pub(super) fn part(&self, at: usize) -> &[Place] {
         let places = &self.places[at..];
