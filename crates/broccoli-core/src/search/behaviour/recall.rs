@@ -62,6 +62,17 @@ impl Trie {
         Trie { dimensions, actions, first: problem.initial_states().len() as Node, ..Trie::default() }
     }
 
+    /// Nothing is remembered any more. No new node has the number of an old one.
+    pub(super) fn forget(&mut self) {
+        let Trie { dimensions, actions, .. } = *self;
+        *self = Trie { dimensions, actions, first: self.end(), ..Trie::default() };
+    }
+
+    /// Whether there are numbers for many more nodes.
+    fn has_numbers(&self) -> bool {
+        self.end() < NONE / 2
+    }
+
     /// What it takes in memory, without its places.
     pub(super) fn bytes(&self) -> usize {
         self.records.len() * size_of::<Record>() + 2 * self.cells.len() + size_of::<Node>() * self.next.len()
@@ -99,17 +110,25 @@ impl Trie {
         node
     }
 
-    /// Adds what a task has found out. Another task may have found out the same.
+    /// Adds what a task has found out. Another task may have found out the same; or it has stopped elsewhere on the same
+    /// way, and then what this one has found out from there on is left out.
     pub(super) fn add(&mut self, added: &Trie) {
-        let mut numbers: Vec<Node> = Vec::with_capacity(added.records.len());
+        let mut numbers: Vec<Option<Node>> = Vec::with_capacity(added.records.len());
         for (index, record) in (0..).zip(&added.records) {
             let own = record.parent.checked_sub(added.first);
-            let parent = own.map_or(record.parent, |own| numbers[own as usize]);
-            numbers.push(self.next(parent, record.after).unwrap_or_else(|| {
-                self.places.push(added.places.state(index));
-                self.push(Record { parent, ..*record }, added.cell(added.first + index))
+            let parent = own.map_or(Some(record.parent), |own| numbers[own as usize]);
+            numbers.push(parent.and_then(|parent| match self.next(parent, record.after) {
+                Some(known) => Some(known).filter(|&known| self.record(known).steps == record.steps),
+                None => {
+                    self.places.push(added.places.state(index));
+                    Some(self.push(Record { parent, ..*record }, added.cell(added.first + index)))
+                }
             }));
         }
+    }
+
+    fn record(&self, node: Node) -> &Record {
+        &self.records[(node - self.first) as usize]
     }
 
     /// The places are not known any more.
@@ -120,11 +139,13 @@ impl Trie {
     /// Whether what was read can be of this problem. If so, all that was not written down is there again but the places.
     pub(super) fn restore(&mut self, problem: &Problem) -> bool {
         let Trie { first, records, cells, .. } = std::mem::replace(self, Trie::new(problem));
-        if first != self.first || !are_cells(&cells, records.len(), problem) {
+        let initials = self.first;
+        if first < initials || first >= NONE / 2 || !are_cells(&cells, records.len(), problem) {
             return false;
         }
+        self.first = first;
         for (record, cell) in records.into_iter().zip(cells.chunks(self.dimensions)) {
-            let is_new = record.parent < self.end()
+            let is_new = (record.parent < initials || (first..self.end()).contains(&record.parent))
                 && (record.after as usize) < self.actions
                 && self.next(record.parent, record.after).is_none();
             if !is_new || record.steps > problem.objective().horizon() {
@@ -159,7 +180,7 @@ impl Recall {
         let Trie { dimensions, actions, .. } = *trie;
         let empty = || Trie { dimensions, actions, first: trie.end(), ..Trie::default() };
         self.added = added.unwrap_or_else(empty);
-        self.has_room = trie.bytes() + self.added.bytes() < most_bytes;
+        self.has_room = trie.has_numbers() && trie.bytes() + self.added.bytes() < most_bytes;
         (self.trie, self.most_bytes) = (trie, most_bytes);
     }
 
@@ -219,6 +240,41 @@ impl Recall {
         Some(self.record(node).parent).filter(|&parent| parent >= self.trie.first)
     }
 
+    /// Whether this is a node, and not an initial state.
+    pub(super) fn is_node(&self, node: Node) -> bool {
+        node >= self.trie.first
+    }
+
+    /// Whether a node was remembered when the task began: then its number stays.
+    pub(super) fn is_old(&self, node: Node) -> bool {
+        (self.trie.first..self.trie.end()).contains(&node)
+    }
+
+    /// The last old node of a trace from this initial state that has come so many steps far, and the one that comes next
+    /// if that is known, too. `node` is one before it on the trace, if there is one; `label` knows what was done in each
+    /// cell.
+    pub(super) fn catch_up(
+        &self,
+        node: Node,
+        initial: u32,
+        steps: u64,
+        label: impl Fn(&[u16]) -> Option<u16>,
+    ) -> (Node, Option<Node>) {
+        let mut node = if self.is_old(node) { node } else { initial };
+        loop {
+            let action = if self.is_old(node) { label(self.trie.cell(node)) } else { Some(0) };
+            match action.and_then(|action| self.trie.next(node, action.into())) {
+                Some(next) if self.record(next).steps <= steps => node = next,
+                next => return (node, next),
+            }
+        }
+    }
+
+    /// The node that comes after a node and an action, or an initial state and 0, if it is known.
+    pub(super) fn next(&self, node: Node, action: usize) -> Option<Node> {
+        self.trie.next(node, action as u32).or_else(|| self.added.next(node, action as u32))
+    }
+
     /// A trace from this initial state begins: its first node, or it is about to be run and is written down.
     pub(super) fn start(&mut self, initial: usize) -> Option<Node> {
         self.go_on(initial as Node, 0)
@@ -226,10 +282,9 @@ impl Recall {
 
     /// The trace goes on from this node: the next one, or the trace is about to be run from here and is written down.
     pub(super) fn go_on(&mut self, node: Node, action: usize) -> Option<Node> {
-        let action = action as u32;
-        let next = self.trie.next(node, action).or_else(|| self.added.next(node, action));
+        let next = self.next(node, action);
         if next.is_none() && self.has_room {
-            self.pen = Some((node, action));
+            self.pen = Some((node, action as u32));
         }
         next
     }

@@ -95,7 +95,7 @@ impl<S: Store> Lane<'_, S> {
             task.work += spent;
             task.budget -= spent;
         }
-        task.is_done = task.budget == 0;
+        task.is_done = task.budget == 0 && task.stopped.is_none();
         task
     }
 }

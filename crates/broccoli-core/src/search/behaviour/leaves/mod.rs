@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::labels::{Given, NOT_TOLD, append};
 use super::places::Places;
 use super::realise::{are_cells, is_action};
+use super::recall::Node;
 use super::version_space::Cost;
 use super::walk::Position;
 use crate::problem::{Objective, Problem};
@@ -104,6 +105,9 @@ pub(super) struct Leaves {
     groups: Vec<Group>,
     labels: Vec<Label>,
     label_cells: Vec<u16>,
+    /// Per leaf, the last place on its way that was remembered. Nothing depends on it but time, so it is not written down.
+    #[serde(skip)]
+    nodes: Vec<Node>,
     /// The places that their traces have reached: fewer than leaves if the last ones are still to be saved, and none of
     /// leaves that wait. Not written down, as no other process could come back to them.
     #[serde(skip)]
@@ -148,6 +152,7 @@ impl Leaves {
         size_of::<Record>() * self.records.len()
             + size_of::<Label>() * self.labels.len()
             + 2 * (self.cells.len() + self.label_cells.len())
+            + size_of::<Node>() * self.nodes.len()
             + self.groups.iter().map(group).sum::<usize>()
             + self.places.bytes()
     }
@@ -161,6 +166,7 @@ impl Leaves {
         self.groups.clear();
         self.labels.clear();
         self.label_cells.clear();
+        self.nodes.clear();
         self.places.keep_first(0);
         self.path.clear();
         self.shared = 0;
@@ -203,6 +209,7 @@ impl Leaves {
             cost: number_or_not_known(cost),
         });
         append(&mut self.cells, cell);
+        self.nodes.push(at.node);
     }
 
     /// The group of a leaf that is written down now.
@@ -234,6 +241,8 @@ impl Leaves {
     /// Adds all leaves of others behind these.
     pub(super) fn append(&mut self, others: &Leaves) {
         self.places.append(&others.places, self.records.len());
+        self.nodes.resize(self.records.len(), Node::MAX);
+        self.nodes.extend((0..others.len()).map(|leaf| others.node(leaf)));
         let (labels, groups) = (self.labels.len() as u32, self.groups.len() as u32);
         let moved = |index: u32| if index == NONE { NONE } else { index + labels };
         self.labels.extend(others.labels.iter().map(|&label| Label { parent: moved(label.parent), ..label }));
@@ -280,10 +289,15 @@ impl Leaves {
     pub(super) fn leaf(&self, leaf: usize) -> Leaf<'_> {
         let Record { share, steps, group, labels, label, cost, .. } = self.records[leaf];
         let Group { trace, worst, total, started, values } = &self.groups[group as usize];
-        let at = Position { trace: *trace, steps, worst: *worst, total: *total, share };
+        let (trace, worst, total, node) = (*trace, *worst, *total, self.node(leaf));
+        let at = Position { trace, node, steps, worst, total, share };
         let cell = &self.cells[leaf * self.dimensions..][..self.dimensions];
         let label = Some(label).filter(|&label| label != NO_LABEL);
         Leaf { at, labels, cost: known(cost), cell, label, started, values }
+    }
+
+    fn node(&self, leaf: usize) -> Node {
+        self.nodes.get(leaf).copied().unwrap_or(Node::MAX)
     }
 
     /// Whether they can be leaves of this problem: they may come from a checkpoint that somebody has changed.

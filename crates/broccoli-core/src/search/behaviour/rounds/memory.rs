@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Rounds;
 use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
-use crate::search::behaviour::recall::Trie;
 use crate::search::behaviour::schedule::Round;
 
 impl Options {
@@ -46,7 +45,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Forgets all remembered traces if there is no room for more.
     pub(super) fn look_at_recall(&mut self) {
         if self.state.trie.bytes() >= self.recall_bytes() {
-            self.state.trie = Arc::new(Trie::new(self.problem));
+            Arc::make_mut(&mut self.state.trie).forget();
         }
     }
 

@@ -203,6 +203,17 @@ impl<S: Store> Walk<S> {
         Ask::Step { from, action }
     }
 
+    /// Counts the steps of a first trace up to this number as if they had been made.
+    pub(super) fn count_remembered(&mut self, steps: u64) {
+        if self.job.is_counted && self.at.trace == 0 {
+            let last = std::mem::replace(&mut self.at.steps, steps);
+            for step in last + 1..=steps {
+                self.at.steps = step;
+                self.transitions.count(self.counted_step(), self.cost);
+            }
+        }
+    }
+
     #[inline(always)]
     fn count_step(&mut self) {
         self.at.steps += 1;

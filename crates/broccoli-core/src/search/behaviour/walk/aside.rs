@@ -40,10 +40,10 @@ impl<S: Store> Walk<S> {
     }
 
     /// The system is where the next step starts: saves the places that are wanted.
-    pub(in super::super) fn save_places(
+    pub(in super::super) fn save_places<E>(
         &mut self,
-        mut save: impl FnMut(&mut Places) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+        mut save: impl FnMut(&mut Places) -> Result<(), E>,
+    ) -> Result<(), E> {
         if std::mem::take(&mut self.wants_mark) {
             self.mark_places.keep_first(self.marks as usize - 1);
             save(&mut self.mark_places)?;

@@ -123,8 +123,8 @@ impl<S: Store> Walk<S> {
         None
     }
 
-    /// Goes on from the next leaf of the last round that may lead to something better. Nothing if its next
-    /// trace is remembered and the behaviour has failed or is set aside: there may be other labels to be tried.
+    /// Goes on from the next leaf of the last round that may lead to something better. Nothing if what comes next is
+    /// remembered and the behaviour has failed or is set aside: there may be other labels to be tried.
     fn enter(&mut self) -> Option<Ask> {
         let mut path = std::mem::take(&mut self.path);
         let ask = loop {
@@ -176,7 +176,10 @@ impl<S: Store> Walk<S> {
                     continue;
                 }
             };
-            break Some(self.step(Origin::Leaf(index), action));
+            break match self.catch_up(leaves.places.state(index)) {
+                Some(started) => self.run_on(started),
+                None => Some(self.step(Origin::Leaf(index), action)),
+            };
         };
         self.path = path;
         ask

@@ -92,6 +92,8 @@ pub(super) enum Origin {
 pub(super) struct Position {
     /// Which trace is being run, counted in the order of the walk.
     pub(super) trace: u32,
+    /// The last place on its way that was remembered when the task began, or its initial state.
+    pub(super) node: Node,
     /// Its steps so far.
     pub(super) steps: u64,
     /// Of the traces completed: the most steps (`reach`), or the fewest, at most the horizon
