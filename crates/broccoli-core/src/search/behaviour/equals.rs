@@ -53,6 +53,7 @@ pub(in crate::search) fn for_each_equal(
         goal: None,
         trie: Arc::new(Trie::new(problem)),
         recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
+        writes_first: false,
     };
     let failures = vec![0; problem.initial_states().len()];
     let todo = [Frontier::root(problem)].into();

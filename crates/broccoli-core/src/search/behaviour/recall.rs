@@ -10,6 +10,7 @@
 //! comes to the trie when the chunk is folded.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -171,6 +172,8 @@ pub(super) struct Recall {
     trace: u64,
     seen: Vec<u64>,
     wants_place: bool,
+    /// The place of the node after the one whose place is wanted.
+    later_place: Option<Vec<u8>>,
 }
 
 impl Recall {
@@ -206,7 +209,10 @@ impl Recall {
         } else {
             save(places)?;
         }
-        if self.trie.bytes() + self.added.bytes() > self.most_bytes {
+        if let Some(state) = self.later_place.take() {
+            places.push(&state);
+        }
+        if self.trie.bytes() + self.added.bytes() >= self.most_bytes {
             self.has_room = false;
             self.stop();
         }
@@ -250,22 +256,22 @@ impl Recall {
         (self.trie.first..self.trie.end()).contains(&node)
     }
 
-    /// The last old node of a trace from this initial state that has come so many steps far, and the one that comes next
-    /// if that is known, too. `node` is one before it on the trace, if there is one; `label` knows what was done in each
-    /// cell.
+    /// The last node of a trace from this initial state that has come so many steps far, what was done there, and the node
+    /// that comes next if that is known, too. `node` is an old one before it on the trace, if there is one; `label` knows
+    /// what was done in each cell.
     pub(super) fn catch_up(
         &self,
         node: Node,
         initial: u32,
         steps: u64,
         label: impl Fn(&[u16]) -> Option<u16>,
-    ) -> (Node, Option<Node>) {
+    ) -> (Node, Option<u16>, Option<Node>) {
         let mut node = if self.is_old(node) { node } else { initial };
         loop {
-            let action = if self.is_old(node) { label(self.trie.cell(node)) } else { Some(0) };
-            match action.and_then(|action| self.trie.next(node, action.into())) {
+            let action = if self.is_node(node) { label(self.cell(node)) } else { Some(0) };
+            match action.and_then(|action| self.next(node, action.into())) {
                 Some(next) if self.record(next).steps <= steps => node = next,
-                next => return (node, next),
+                next => return (node, action, next),
             }
         }
     }
@@ -283,8 +289,8 @@ impl Recall {
     /// The trace goes on from this node: the next one, or the trace is about to be run from here and is written down.
     pub(super) fn go_on(&mut self, node: Node, action: usize) -> Option<Node> {
         let next = self.next(node, action);
-        if next.is_none() && self.has_room {
-            self.pen = Some((node, action as u32));
+        if next.is_none() {
+            self.go_on_writing(node, action);
         }
         next
     }
@@ -300,6 +306,14 @@ impl Recall {
     #[inline]
     pub(super) fn is_writing(&self) -> bool {
         self.pen.is_some()
+    }
+
+    /// The running trace has gone on from this node with this action, and come to no new cell since: it is written down
+    /// from there.
+    pub(super) fn go_on_writing(&mut self, node: Node, action: usize) {
+        if self.has_room {
+            self.pen = Some((node, action as u32));
+        }
     }
 
     /// The trace has come to a labelled cell; says whether for the first time.
@@ -329,5 +343,24 @@ impl Recall {
         }
         self.pen = action.map(|action| (node, action as u32));
         Some(node)
+    }
+
+    /// How many nodes the task has added.
+    pub(super) fn added(&self) -> usize {
+        self.added.records.len()
+    }
+
+    /// The place of the node that was added last is not where the system is now.
+    pub(super) fn keep_other_place(&mut self, state: &[u8]) {
+        if self.added.places.len() + 1 < self.added() {
+            // Places come in the order of their nodes: first the system keeps that of the one before.
+            self.later_place = Some(state.to_vec());
+            return;
+        }
+        self.wants_place = false;
+        let Ok(()) = self.keep_place(|places| {
+            places.push(state);
+            Ok::<(), Infallible>(())
+        });
     }
 }

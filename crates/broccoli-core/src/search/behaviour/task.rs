@@ -61,6 +61,8 @@ pub(super) struct Brief {
     /// Remembered traces, and how much memory they may take.
     pub(super) trie: Arc<Trie>,
     pub(super) recall_bytes: usize,
+    /// Whether the walk writes its first traces down, too.
+    pub(super) writes_first: bool,
 }
 
 impl Task {

@@ -6,6 +6,11 @@ use super::Rounds;
 use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::schedule::Round;
+use crate::search::behaviour::state::State;
+use crate::search::behaviour::tuning::HintTuning;
+
+/// First traces may take one part in so many of the room for remembered traces.
+const FIRST_PART: usize = 4;
 
 impl Options {
     fn cache_bytes(&self) -> usize {
@@ -40,6 +45,13 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     pub(super) fn recall_bytes(&self) -> usize {
         let share = self.options.memory.map_or(usize::MAX, |memory| memory / 8);
         share.min(self.state.tuning.most_recall_bytes)
+    }
+
+    /// Whether the walk writes its first traces down: they are of use to hints only, and there are many.
+    pub(super) fn writes_first(&self) -> bool {
+        let State { hints, tuning, .. } = &self.state;
+        let has_hints = hints.is_some() && tuning.hints != HintTuning::OFF;
+        has_hints && self.state.trie.bytes() < self.recall_bytes() / FIRST_PART
     }
 
     /// Forgets all remembered traces if there is no room for more.

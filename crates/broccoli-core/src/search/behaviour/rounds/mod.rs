@@ -200,6 +200,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             goal: self.round_goal(),
             trie: Arc::clone(trie),
             recall_bytes: self.recall_bytes(),
+            writes_first: self.writes_first(),
         }
     }
 

@@ -60,22 +60,41 @@ impl<S: Store> Walk<S> {
             Some(index) => self.labels.given(index as usize).label,
             None => self.branch(cell, slot, most),
         };
-        if self.recall.is_writing() && self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1)) {
-            let node = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action)));
-            if let Some(node) = node {
-                self.needs_no_mark(node);
-            }
+        if self.recall.is_writing() && self.is_new(point) {
+            self.write(cell, action);
         }
         action
     }
 
-    /// If a frame was made here it is remembered, and so needs no mark.
-    pub(super) fn needs_no_mark(&mut self, node: Node) {
-        if std::mem::take(&mut self.wants_mark)
+    /// The trace is in a cell that it has not been in before, and takes this action there: that is remembered if it is
+    /// written down.
+    #[inline(always)]
+    pub(super) fn write(&mut self, cell: &[u16], action: u16) {
+        if let Some(node) = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action))) {
+            self.note_node(node, self.at.trace == 0);
+        }
+    }
+
+    /// Whether the trace has not been in a cell before. A first trace has been in all that have labels.
+    #[inline(always)]
+    fn is_new(&mut self, point: Option<u32>) -> bool {
+        match point {
+            Some(index) => self.at.trace > 0 && self.recall.see(index),
+            None => self.at.trace == 0 || self.recall.see(self.labels.len() as u32 - 1),
+        }
+    }
+
+    /// If a frame was made here it is remembered, and so needs no mark. It may keep it, if the system comes here.
+    pub(super) fn note_node(&mut self, node: Node, keeps_mark: bool) {
+        if self.wants_mark
             && let Some(frame) = self.frames.last_mut()
         {
             frame.node = Some(node);
-            self.marks -= 1;
+            if !keeps_mark {
+                frame.is_marked = false;
+                self.wants_mark = false;
+                self.marks -= 1;
+            }
         }
     }
 
@@ -112,7 +131,7 @@ impl<S: Store> Walk<S> {
         }
         if let Some(Open { label: next, most }) = open {
             let (labelled, at) = (labelled as u32, Position { share: self.at.share * later, ..at });
-            self.frames.push(Frame { labelled, next, most: Some(most), at, node: None });
+            self.frames.push(Frame { labelled, next, most: Some(most), at, node: None, is_marked: true });
             self.marks += 1;
             self.wants_mark = true;
         }

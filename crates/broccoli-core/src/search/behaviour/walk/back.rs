@@ -34,10 +34,12 @@ impl<S: Store> Walk<S> {
     fn try_frames(&mut self) -> Option<Ask> {
         let mut cell = std::mem::take(&mut self.cell);
         let ask = loop {
-            let Some(&Frame { labelled, next, most: most_with, at, node }) = self.frames.last() else {
+            let Some(&Frame { labelled, next, most: most_with, at, node, is_marked }) = self.frames.last()
+            else {
                 break None;
             };
-            let mark = self.marks - u32::from(node.is_none());
+            let mark = self.marks - u32::from(is_marked);
+            let place = node.filter(|_| !is_marked).map_or(Origin::Mark(mark), Origin::Recalled);
             let labelled = labelled as usize;
             if labelled < self.labels.len() {
                 cell.clear();
@@ -66,17 +68,17 @@ impl<S: Store> Walk<S> {
                 && (most_with.is_some() || self.space.fit(&point, within) != Fit::No)
                 && self.give(&point, most_with.unwrap_or(Cost::MAX), self.labels.find(&cell).0, within);
             match node {
-                None if is_given => break Some(self.step(Origin::Mark(mark), next)),
+                None if is_given => break Some(self.step(place, next)),
                 Some(node) if is_given => {
-                    if let Some(ask) = self.go_on(node, next) {
+                    if let Some(ask) = self.go_on(node, place, next) {
                         break Some(ask);
                     }
                 }
                 _ if self.is_suspended || within < most => {
                     self.set_aside(&cell, Some(next), labelled);
-                    let state = match node {
-                        None => self.mark_places.state(mark),
-                        Some(node) => self.recall.state(node),
+                    let state = match place {
+                        Origin::Recalled(node) => self.recall.state(node),
+                        _ => self.mark_places.state(mark),
                     };
                     self.leaves.places.push(state);
                 }
@@ -92,7 +94,7 @@ impl<S: Store> Walk<S> {
 
     fn drop_frame(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.marks -= u32::from(frame.node.is_none());
+            self.marks -= u32::from(frame.is_marked);
         }
     }
 
@@ -158,11 +160,13 @@ impl<S: Store> Walk<S> {
                 continue;
             };
             let within = most.min(self.job.round.nodes);
+            let remembered = self.look_up();
             let action = match label {
                 None => self.choose_action(cell, most),
                 Some(label)
                     if self.give(&Point::new(cell, label), Cost::MAX, self.labels.find(cell).0, within) =>
                 {
+                    self.write(cell, label);
                     label
                 }
                 _ if within < most => {
@@ -176,7 +180,7 @@ impl<S: Store> Walk<S> {
                     continue;
                 }
             };
-            break match self.catch_up(leaves.places.state(index)) {
+            break match self.catch_up(remembered, action, leaves.places.state(index)) {
                 Some(started) => self.run_on(started),
                 None => Some(self.step(Origin::Leaf(index), action)),
             };

@@ -115,8 +115,9 @@ struct Frame {
     next: u16,
     most: Option<Cost>,
     at: Position,
-    /// Where it is remembered; else it has a mark.
+    /// Where it is remembered, and whether it has a mark: one of a first trace has, as there are many.
     node: Option<Node>,
+    is_marked: bool,
 }
 
 pub(super) struct Walk<S: Store> {
@@ -133,6 +134,8 @@ pub(super) struct Walk<S: Store> {
     pub(super) ask: Ask,
     /// Whether everything is set aside from now on.
     is_suspended: bool,
+    /// Whether first traces are written down, too, for hints.
+    writes_first: bool,
     /// The present behaviour, and the fewest predicates that a tree with its labels needs. Of some labels the version
     /// space is told only when it is asked: of those of a leaf, and where it is known what they cost.
     pub(super) labels: Labels,
@@ -145,7 +148,7 @@ pub(super) struct Walk<S: Store> {
     /// Per initial state, how often its trace failed.
     failures: Vec<u64>,
     frames: Vec<Frame>,
-    /// How many of them have a mark, as they are not remembered; the places of these, and above them stale ones, which
+    /// How many of them have a mark; the places of these, and above them stale ones, which
     /// the next save drops; and whether the place of the last mark is still to be saved.
     marks: u32,
     mark_places: Places,
@@ -185,6 +188,7 @@ impl<S: Store> Walk<S> {
             allowance: Allowance::all(0),
             ask: Ask::Done,
             is_suspended: false,
+            writes_first: false,
             labels: Labels::new(&thresholds, is_one_of_many),
             leaves: Leaves::new(thresholds.len()),
             waiting: Leaves::new(thresholds.len()),
@@ -231,6 +235,7 @@ impl<S: Store> Walk<S> {
             self.improve(incumbent);
         }
         self.is_suspended = false;
+        self.writes_first = task.brief.writes_first;
         self.todo = std::mem::take(&mut task.todo);
         self.resume();
     }

@@ -9,6 +9,17 @@ use crate::search::behaviour::recall::{Node, Record};
 use crate::search::behaviour::score::Score;
 use crate::search::evidence::End;
 
+/// What is remembered of a running trace.
+pub(super) struct Remembered {
+    /// The node where it is now, if there is one.
+    here: Option<Node>,
+    /// The last node on its way, or its initial state; and what comes after it, if it is not here.
+    last: Node,
+    next: Option<Node>,
+    /// How many nodes had been added.
+    added: usize,
+}
+
 /// What comes of a trace that is started.
 pub(super) enum Started {
     /// It has to be run.
@@ -97,11 +108,11 @@ impl<S: Store> Walk<S> {
 
     /// Goes on from a frame that is remembered, with the label that its cell has just been given; nothing if
     /// the behaviour has failed or is set aside.
-    pub(super) fn go_on(&mut self, node: Node, action: u16) -> Option<Ask> {
+    pub(super) fn go_on(&mut self, node: Node, place: Origin, action: u16) -> Option<Ask> {
         self.see_all_up_to(node);
         let started = match self.take(node, action) {
-            Ok(next) => self.follow_recalled(next),
-            Err(ask) => Started::Asks(ask),
+            Some(next) => self.follow_recalled(next),
+            None => Started::Asks(self.step(place, action)),
         };
         self.run_on(started)
     }
@@ -109,8 +120,8 @@ impl<S: Store> Walk<S> {
     /// The trace has seen the cells of a node and of all before it.
     fn see_all_up_to(&mut self, node: Node) {
         self.recall.stop();
-        let mut seen = Some(node).filter(|&node| self.recall.is_node(node));
-        while let Some(node) = seen.filter(|_| self.is_written()) {
+        let mut seen = Some(node).filter(|&node| self.at.trace > 0 && self.recall.is_node(node));
+        while let Some(node) = seen {
             if let Some(index) = self.labels.find(self.recall.cell(node)).1 {
                 self.recall.see(index);
             }
@@ -118,21 +129,56 @@ impl<S: Store> Walk<S> {
         }
     }
 
-    /// Goes on from a leaf that is here, as far as is remembered how its trace goes on with its labels; nothing if it has to
-    /// be run.
-    pub(super) fn catch_up(&mut self, state: &[u8]) -> Option<Started> {
+    /// What is remembered of the running trace, which is at a leaf. If it has come to no new cell since it was remembered
+    /// last, it is written down from there.
+    pub(super) fn look_up(&mut self) -> Remembered {
         let Position { node, trace, steps, .. } = self.at;
-        let (node, next) = self.recall.catch_up(node, self.order[trace as usize], steps, |cell| self.label(cell));
-        self.at.node = node;
-        if self.recall.is_old(node) && self.recall.record(node).steps == steps {
-            self.needs_no_mark(node);
+        let initial = self.order[trace as usize];
+        let (last, action, next) = self.recall.catch_up(node, initial, steps, |cell| self.label(cell));
+        if self.recall.is_old(last) {
+            self.at.node = last;
         }
-        let next = next.filter(|&next| !self.is_beyond(next))?;
+        let is_node = self.recall.is_node(last);
+        let here = Some(last).filter(|&last| is_node && self.recall.record(last).steps == steps);
+        if here.is_none()
+            && next.is_none()
+            && trace == 0
+            && self.writes_first
+            && let Some(action) = action
+        {
+            let is_forced_since = match self.labels.len().checked_sub(1) {
+                None => !is_node,
+                Some(label) => is_node && self.labels.given(label).steps <= self.recall.record(last).steps,
+            };
+            if is_forced_since {
+                self.recall.go_on_writing(last, action.into());
+            }
+        }
+        Remembered { here, last, next, added: self.recall.added() }
+    }
+
+    /// Goes on with this action from a leaf that is here, as far as is remembered; nothing if it has to be run.
+    pub(super) fn catch_up(&mut self, remembered: Remembered, action: u16, state: &[u8]) -> Option<Started> {
+        let Remembered { here, last, next, added } = remembered;
+        let next = match here {
+            Some(here) => {
+                self.note_node(here, true);
+                self.see_all_up_to(here);
+                self.take(here, action)
+            }
+            None => next.filter(|&next| !self.is_beyond(next)),
+        };
+        if self.recall.added() > added {
+            self.recall.keep_other_place(state);
+        }
+        let next = next?;
         let Ok(()) = self.save_places(|places| {
             places.push(state);
             Ok::<(), Infallible>(())
         });
-        self.see_all_up_to(node);
+        if here.is_none() {
+            self.see_all_up_to(last);
+        }
         Some(self.follow_recalled(next))
     }
 
@@ -159,7 +205,7 @@ impl<S: Store> Walk<S> {
                 None => {
                     let cell = self.recall.cell(node).to_vec();
                     let action = self.choose_action(&cell, most);
-                    self.needs_no_mark(node);
+                    self.note_node(node, false);
                     while self.wants_places() {
                         self.leaves.places.push(self.recall.state(node));
                     }
@@ -168,27 +214,25 @@ impl<S: Store> Walk<S> {
             };
             self.recall.see(point.unwrap_or(self.labels.len() as u32 - 1));
             match self.take(node, action) {
-                Ok(next) => node = next,
-                Err(ask) => return Started::Asks(ask),
+                Some(next) => node = next,
+                None => return Started::Asks(self.step(Origin::Recalled(node), action)),
             }
         }
     }
 
-    /// Takes an action in a node: the next node, or what to ask if that is not known. What goes beyond the
-    /// round is left to the system.
-    fn take(&mut self, node: Node, action: u16) -> Result<Node, Ask> {
-        let next = self.next_remembered(node, usize::from(action));
-        next.filter(|&next| !self.is_beyond(next)).ok_or_else(|| self.step(Origin::Recalled(node), action))
+    /// Takes an action in a node: the next node, if it is known. What goes beyond the round is left to the system.
+    fn take(&mut self, node: Node, action: u16) -> Option<Node> {
+        self.next_remembered(node, usize::from(action)).filter(|&next| !self.is_beyond(next))
     }
 
-    /// The node that comes after a node and an action. If it is not known, the trace is written down from here; but not the
-    /// first one, as only hints would ever look there.
+    /// The node that comes after a node and an action. If it is not known, the trace is written down from here; but of
+    /// first ones only some, as only hints ever look there.
     fn next_remembered(&mut self, node: Node, action: usize) -> Option<Node> {
         if self.is_written() { self.recall.go_on(node, action) } else { self.recall.next(node, action) }
     }
 
     fn is_written(&self) -> bool {
-        self.at.trace > 0
+        self.at.trace > 0 || self.writes_first
     }
 
     /// Whether the trace goes on beyond the round before it comes to this node.
