@@ -46,6 +46,10 @@ pub struct HintTuning {
     pub near: u64,
     /// … and up to so many percent of those that they had made when one last improved the best tree; …
     pub patience: u64,
+    /// (for one of the walk so many, while it has not made one part in `parts` of the steps that are expected), …
+    pub eager: u64,
+    /// See there.
+    pub parts: u64,
     /// … and then one for so many steps of the walk, …
     pub share: u64,
     /// … or one for so many where no tree has been found, …
@@ -64,6 +68,8 @@ impl Default for HintTuning {
             first: 1_024,
             near: 1 << 15,
             patience: 150,
+            eager: 3,
+            parts: 512,
             share: 12,
             share_first: 8,
             share_late: 1,
@@ -79,6 +85,8 @@ impl HintTuning {
         first: 0,
         near: 0,
         patience: 0,
+        eager: 0,
+        parts: u64::MAX,
         share: u64::MAX,
         share_first: u64::MAX,
         share_late: u64::MAX,
@@ -88,6 +96,7 @@ impl HintTuning {
 
     fn bounded(self) -> Self {
         HintTuning {
+            parts: self.parts.max(1),
             share: self.share.max(1),
             share_first: self.share_first.max(1),
             share_late: self.share_late.max(1),
@@ -172,7 +181,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

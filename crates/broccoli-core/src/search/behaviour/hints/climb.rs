@@ -23,7 +23,7 @@ use crate::search::behaviour::version_space::Cost;
 use crate::search::behaviour::walk::{Ask, Origin, Position};
 
 /// So many remembered places count as one query: they take time, too.
-const RECALLED: u64 = 4;
+const RECALLED: u64 = 16;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
 const FIRST_PATIENCE: u64 = 200;
 
@@ -140,7 +140,7 @@ impl<'p> Climb<'p> {
         self.found = None;
         (self.queries, self.recalled, self.ends) = (0, 0, task.budget);
         self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
-        self.doing = if self.hints.is_worth_a_try() { Doing::Try } else { Doing::Measure };
+        self.doing = if self.is_worth_a_try() { Doing::Try } else { Doing::Measure };
         self.begin_scan();
         self.path = std::mem::take(&mut self.hints.path).into();
         self.go_on(None);
@@ -186,6 +186,22 @@ impl<'p> Climb<'p> {
     /// Where the step that is asked for starts.
     pub(in super::super) fn place_before_step(&self) -> (usize, u64) {
         (self.initial() as usize, self.at.steps)
+    }
+
+    /// Whether the present tree seems better than the best, from the few initial states, and was not run from all.
+    pub(super) fn is_worth_a_try(&self) -> bool {
+        let Hints { home, here, order, few, .. } = &self.hints;
+        let here = here.as_ref().filter(|here| *few < order.len() && !here.losses.is_empty());
+        let Some(here) = here else { return false };
+        home.as_ref().is_none_or(|home| {
+            if self.judge.is_worst() {
+                return here.loss < home.loss;
+            }
+            // From others the best may be worth more or less.
+            let few = &order[..*few];
+            let losses: Vec<f64> = few.iter().map(|&initial| home.losses[initial as usize]).collect();
+            here.loss < self.judge.total(few, &losses, home.tree.size())
+        })
     }
 
     fn initial(&self) -> u32 {
@@ -336,7 +352,9 @@ impl<'p> Climb<'p> {
         let size = self.size();
         let order = &self.hints.order[..self.states];
         let is_hopeful = self.judge.is_hopeful(order, &self.losses, &self.must, size);
-        if !is_hopeful || self.judge.seems_worse(order, &self.losses, &self.rivals) {
+        // A new beginning whose first trace fails: that says nothing about where to look.
+        let is_blind = self.doing == Doing::Measure && self.losses == [FAILED];
+        if !is_hopeful || is_blind || self.judge.seems_worse(order, &self.losses, &self.rivals) {
             return self.give_up();
         }
         if self.trace < order.len() {

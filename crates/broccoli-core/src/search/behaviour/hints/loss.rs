@@ -213,7 +213,11 @@ impl Judge {
     /// count, and is never asked what is proved.
     pub(super) fn seems_worse(&self, order: &[u32], losses: &[f64], others: &[f64]) -> bool {
         let count = losses.len();
-        let is_race = matches!(self.objective.over(), Over::Mean | Over::Sum) && !others.is_empty();
+        // One that fails is worse than any, whatever it is elsewhere.
+        let has_value = |&initial: &u32| others[initial as usize] != FAILED;
+        let is_race = matches!(self.objective.over(), Over::Mean | Over::Sum)
+            && !others.is_empty()
+            && order.iter().all(has_value);
         if !is_race || count < LEAST_RACED {
             return false;
         }

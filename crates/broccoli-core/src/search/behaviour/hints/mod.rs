@@ -26,7 +26,7 @@ pub(super) use self::climb::Climb;
 use self::loss::Loss;
 use self::random::Random;
 pub(super) use self::ranked::Ranked;
-use super::tuning::Tuning;
+use super::tuning::{HintTuning, Tuning};
 use crate::problem::Problem;
 use crate::search::counts::MOST_PLAUSIBLE;
 
@@ -94,25 +94,27 @@ impl Hints {
         }
     }
 
-    /// How many queries hints may make now, if the walk has made so many: as many as that at first, and as long as they
-    /// improve the best tree; then only a small share.
+    /// How many queries hints may make now, if the walk has made so many: more than the walk while the proof is far
+    /// away, as many at first and as long as they improve the best tree, and then only a small share.
     pub(super) fn due(&self, problem: &Problem, walked: u64, has_best: bool, tuning: &Tuning) -> u64 {
+        let HintTuning { first, near, patience, .. } = tuning.hints;
         if problem.objective().wants_rewards() {
             // The walk can leave little out: it is not likely to end, nor to find what is good.
             return walked.saturating_mul(tuning.hints.returns).saturating_sub(self.work);
         }
-        let patient = self.improved_at.saturating_mul(tuning.hints.patience) / 100;
+        let patient = self.improved_at.saturating_mul(patience) / 100;
         // Some traces reach the goal: then it is near.
         let is_near = !has_best && self.home.as_ref().is_some_and(|home| home.loss.fails < self.order.len());
-        let first = if is_near { tuning.hints.near } else { tuning.hints.first };
+        let first = if is_near { near } else { first };
+        let eager = walked.min(far_from_end(problem, &tuning.hints)).saturating_mul(tuning.hints.eager);
         // All trees of few predicates are walked soon enough.
-        let is_far = walked >= tuning.hints.late && problem.limits().nodes() > FEW_NODES;
+        let is_late = walked >= tuning.hints.late && problem.limits().nodes() > FEW_NODES;
         let share = match has_best {
-            _ if is_far => tuning.hints.share_late,
+            _ if is_late => tuning.hints.share_late,
             true => tuning.hints.share,
             false => tuning.hints.share_first,
         };
-        walked.min(patient.max(first)).max(walked / share).saturating_sub(self.work)
+        eager.max(walked.min(patient.max(first))).max(walked / share).saturating_sub(self.work)
     }
 
     /// A task has done so much.
@@ -121,12 +123,6 @@ impl Hints {
         if std::mem::take(&mut self.has_improved) {
             self.improved_at = self.work;
         }
-    }
-
-    /// Whether the present tree seems better than the best, and was not run from all initial states.
-    fn is_worth_a_try(&self) -> bool {
-        let is_better = |here: &Placed| self.home.as_ref().is_none_or(|home| here.loss < home.loss);
-        self.few < self.order.len() && self.here.as_ref().is_some_and(is_better)
     }
 
     /// Somebody else has found a better tree: it is to be improved.
@@ -143,16 +139,17 @@ impl Hints {
         let mut order = self.order.clone();
         order.sort_unstable();
         let mut placed = self.home.iter().chain(&self.here);
+        let is_whole = |placed: &Placed| placed.losses.len() == states;
         let places = self.here.as_ref().map_or(0, |here| here.tree.place_count());
         order.into_iter().eq(0..states as u32)
             && (1..=states).contains(&self.few)
             && self.untried.iter().all(|&place| usize::from(place) < places)
             && [self.starts, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
+            && self.home.as_ref().is_none_or(is_whole)
             && placed.all(|placed| {
-                let count = placed.losses.len();
                 placed.tree.is_of(problem)
                     && placed.wide.is_of(problem)
-                    && (count == states || count == 0)
+                    && (is_whole(placed) || placed.losses.is_empty())
                     && placed.losses.iter().chain([&placed.loss.value]).all(|loss| !loss.is_nan())
             })
     }
@@ -162,6 +159,16 @@ impl Placed {
     fn untried(tree: Ranked) -> Self {
         Placed { wide: tree.clone(), tree, losses: Vec::new(), loss: Loss::WORST }
     }
+}
+
+/// Up to so many steps of the walk its end is far away. How many it makes is not known before; on problems that can be
+/// proved it is about the square root of the number of trees, and more with several initial states.
+fn far_from_end(problem: &Problem, tuning: &HintTuning) -> u64 {
+    let predicates: usize = problem.dimensions().iter().map(|dimension| dimension.thresholds.len()).sum();
+    let nodes = u32::try_from(problem.limits().nodes()).unwrap_or(u32::MAX);
+    let trees = (predicates as u128).saturating_pow(nodes);
+    let expected = trees.saturating_mul(problem.initial_states().len() as u128).isqrt();
+    u64::try_from(expected).map_or(tuning.late, |expected| tuning.late.min(expected / tuning.parts))
 }
 
 /// As many predicates as a tree of depth 2 has.

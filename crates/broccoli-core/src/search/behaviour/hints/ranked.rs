@@ -213,6 +213,23 @@ impl Ranked {
         if yes == no { yes } else { Ranked::node(dimension, rank, &yes.places, &no.places) }
     }
 
+    /// The same with more predicates below its leaves, both sides of which act alike, as far as there is room.
+    pub(super) fn filled(&self, random: &mut Random, thresholds: &[u16], depth: u32, nodes: usize) -> Ranked {
+        let (mut tree, mut at) = (self.clone(), 0);
+        let has_predicates = thresholds.iter().any(|&count| count > 0);
+        while has_predicates && at < tree.places.len() && tree.size() < nodes {
+            if let Place::Leaf(_) = tree.places[at]
+                && tree.depth_of(at) < depth
+            {
+                let (dimension, rank) = random.predicate(thresholds);
+                let leaf = [tree.places[at]];
+                tree = tree.with(at, &Ranked::node(dimension, rank, &leaf, &leaf).places);
+            }
+            at += 1;
+        }
+        tree
+    }
+
     /// A tree of up to so many predicates.
     pub(super) fn random(
         random: &mut Random,

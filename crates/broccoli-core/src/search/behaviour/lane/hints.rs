@@ -91,9 +91,10 @@ impl<S: Store> Lane<'_, S> {
             climb.end_task(&mut task);
             // One that is done has spent its budget, also if there was no room left to remember more.
             let work = climb.work();
-            let spent = if self.is_interrupted { work.min(task.budget) } else { task.budget };
+            // Also what it needed to come to the next place.
+            let spent = if self.is_interrupted { work } else { work.max(task.budget) };
             task.work += spent;
-            task.budget -= spent;
+            task.budget = task.budget.saturating_sub(spent);
         }
         task.is_done = task.budget == 0 && task.stopped.is_none();
         task

@@ -23,6 +23,11 @@ impl Climb<'_> {
         let limits = self.problem.limits();
         let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX);
         let Hints { random, here, home, order, untried, few, misses, .. } = &mut self.hints;
+        if here.is_none() && home.is_none() {
+            // Any initial state may be the one from which a first tree gets somewhere.
+            let first = random.below(order.len() as u64) as usize;
+            order[..=first].rotate_right(1);
+        }
         let Placed { tree, wide, losses, loss } = here.get_or_insert_with(|| {
             let (depth, nodes) = (limits.depth(), nodes.min(MOST_RANDOM));
             Placed::untried(Ranked::random(random, &self.thresholds, self.actions, depth, nodes))
@@ -46,6 +51,7 @@ impl Climb<'_> {
                 }
             }
             Doing::Probe => {
+                *wide = wide.filled(random, &self.thresholds, limits.depth(), nodes.min(MOST_RANDOM));
                 self.base = changed(wide, random, self.problem, &self.thresholds, self.actions);
                 self.neighbours = Neighbours::one(&self.base);
                 // One that is as good will do, too.
@@ -76,14 +82,9 @@ impl Climb<'_> {
 
     /// All trees that were to be walked have been.
     pub(super) fn end_scan(&mut self) {
-        let is_worth_a_try = self.hints.is_worth_a_try();
+        let is_worth_a_try = self.is_worth_a_try();
         let Hints { here, order, few, untried, starts, misses, .. } = &mut self.hints;
         match (self.doing, self.has_improved) {
-            // A tree of which every trace fails says nothing about where to look.
-            (Doing::Measure, true) if here.as_ref().is_some_and(|here| here.loss.fails == *few) => {
-                *here = None;
-                *starts += 1;
-            }
             // What seems better than the best is tried on all initial states.
             (Doing::Measure | Doing::Probe | Doing::Improve, true) => {
                 if self.doing == Doing::Probe {
@@ -105,13 +106,19 @@ impl Climb<'_> {
                 if last >= *few {
                     order[..=last].rotate_right(1);
                     *few += 1;
+                    if let Some(here) = here {
+                        here.losses.clear();
+                    }
+                    self.doing = Doing::Measure;
+                } else {
+                    // The few say otherwise: nothing is to be learnt here.
+                    self.begin_again();
                 }
-                if let Some(here) = here {
-                    here.losses.clear();
-                }
-                self.doing = Doing::Measure;
             }
-            (Doing::Measure, false) => *here = None,
+            (Doing::Measure, false) => {
+                *here = None;
+                *starts += 1;
+            }
         }
         self.begin_scan();
     }
@@ -150,7 +157,7 @@ fn changed(
     let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - ranked::size(part));
     let has_predicates = thresholds.iter().any(|&count| count > 0);
     match part[0] {
-        Place::Node { no, dimension, rank } if random.below(4) > 0 => {
+        Place::Node { no, dimension, rank } if random.below(WHOLE_PARTS) > 0 => {
             let (mut dimension, mut rank) = (dimension, rank);
             let most = thresholds[usize::from(dimension)] - 1;
             match random.below(3) {
@@ -168,7 +175,7 @@ fn changed(
             part[0] = Place::Node { dimension, rank, no };
             tree.with(at, &part)
         }
-        Place::Leaf(_) if random.below(2) > 0 || nodes == 0 || !has_predicates => {
+        Place::Leaf(_) if random.below(WHOLE_PARTS) > 0 || nodes == 0 || !has_predicates => {
             tree.with(at, &[Place::Leaf(random.below(actions.into()) as u16)])
         }
         _ => {
@@ -182,7 +189,9 @@ fn changed(
 /// One new beginning in so many is from any tree, at most.
 const ANYWHERE: u64 = 4;
 /// So many changes for a place are drawn, one after the other, before all are walked.
-const MISSES: u64 = 4;
+const MISSES: u64 = 8;
+/// One change in so many puts any tree in the place of a part.
+const WHOLE_PARTS: u64 = 16;
 /// A new beginning has no more predicates than this.
 const MOST_RANDOM: usize = 31;
 /// So many places are changed at most.
