@@ -55,7 +55,7 @@ impl State {
             tuning,
             round: Round::first(problem, &tuning),
             left: Left::root(problem),
-            hints: Some(Hints::new(problem)),
+            hints: Some(Hints::new(problem, &tuning.hints)),
             chunk: Vec::new(),
             work: 0,
             goal: None,

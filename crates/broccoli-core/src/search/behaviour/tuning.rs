@@ -40,6 +40,8 @@ pub struct Tuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HintTuning {
+    /// Which random numbers are drawn.
+    pub seed: u64,
     /// Hints make as many queries as the walk up to this number, …
     pub first: u64,
     /// (up to this one as long as there is no tree, but some trace reaches the goal), …
@@ -65,6 +67,7 @@ pub struct HintTuning {
 impl Default for HintTuning {
     fn default() -> Self {
         HintTuning {
+            seed: 0,
             first: 1_024,
             near: 1 << 15,
             patience: 150,
@@ -82,6 +85,7 @@ impl Default for HintTuning {
 impl HintTuning {
     /// No hints: only the walk.
     pub const OFF: HintTuning = HintTuning {
+        seed: 0,
         first: 0,
         near: 0,
         patience: 0,
@@ -181,7 +185,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

@@ -19,6 +19,7 @@ use crate::search::behaviour::realise::{Labelled, least_nodes};
 use crate::search::behaviour::recall::{Node, Recall, Record};
 use crate::search::behaviour::score::Score;
 use crate::search::behaviour::task::Task;
+use crate::search::behaviour::tuning::HintTuning;
 use crate::search::behaviour::version_space::Cost;
 use crate::search::behaviour::walk::{Ask, Origin, Position};
 
@@ -105,7 +106,7 @@ impl<'p> Climb<'p> {
             problem,
             actions: problem.actions().len() as u16,
             judge: Judge::new(problem),
-            hints: Hints::new(problem),
+            hints: Hints::new(problem, &HintTuning::OFF),
             recall: Recall::default(),
             doing: Doing::Measure,
             states: 0,
@@ -139,7 +140,9 @@ impl<'p> Climb<'p> {
         self.incumbent = task.incumbent();
         self.found = None;
         (self.queries, self.recalled, self.ends) = (0, 0, task.budget);
-        self.hints = task.hints.take().map_or_else(|| Hints::new(self.problem), |hints| *hints);
+        if let Some(hints) = task.hints.take() {
+            self.hints = *hints;
+        }
         self.doing = if self.is_worth_a_try() { Doing::Try } else { Doing::Measure };
         self.begin_scan();
         self.path = std::mem::take(&mut self.hints.path).into();

@@ -77,9 +77,9 @@ struct Placed {
 }
 
 impl Hints {
-    pub(super) fn new(problem: &Problem) -> Self {
+    pub(super) fn new(problem: &Problem, tuning: &HintTuning) -> Self {
         Hints {
-            random: Random(0),
+            random: Random(tuning.seed),
             home: None,
             here: None,
             misses: 0,
