@@ -95,8 +95,9 @@ pub(in super::super) struct Climb<'p> {
     recalled: u64,
     cell_actions: Vec<u16>,
     has_improved: bool,
-    /// When the task ends, in steps.
+    /// When the task ends, in steps, and how many it had made when the last ones were counted for what was done.
     ends: u64,
+    counted: u64,
 }
 
 impl<'p> Climb<'p> {
@@ -132,6 +133,7 @@ impl<'p> Climb<'p> {
             cell_actions: Vec::new(),
             has_improved: false,
             ends: 0,
+            counted: 0,
         }
     }
 
@@ -139,7 +141,7 @@ impl<'p> Climb<'p> {
         self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), task.brief.recall_bytes);
         self.incumbent = task.incumbent();
         self.found = None;
-        (self.queries, self.recalled, self.ends) = (0, 0, task.budget);
+        (self.queries, self.recalled, self.counted, self.ends) = (0, 0, 0, task.budget);
         if let Some(hints) = task.hints.take() {
             self.hints = *hints;
         }
@@ -151,6 +153,7 @@ impl<'p> Climb<'p> {
 
     /// The task has ended.
     pub(in super::super) fn end_task(&mut self, task: &mut Task) {
+        self.count();
         task.added = Some(self.recall.end());
         if self.has_improved {
             self.frames.clear();
@@ -166,6 +169,29 @@ impl<'p> Climb<'p> {
     /// What has been done, in steps.
     pub(in super::super) fn work(&self) -> u64 {
         self.queries + self.recalled / RECALLED
+    }
+
+    /// Counts the steps since it was done last, for what they were made.
+    fn count(&mut self) {
+        let work = self.work();
+        let steps = work - std::mem::replace(&mut self.counted, work);
+        match self.doing {
+            Doing::Improve => self.hints.in_order += steps,
+            Doing::Try => self.hints.trying += steps,
+            _ => self.hints.at_random += steps,
+        }
+    }
+
+    /// What seems better than the best is tried on all initial states, if that has not taken more than all else.
+    pub(super) fn wants_try(&self) -> bool {
+        let Hints { home, in_order, at_random, trying, .. } = &self.hints;
+        (home.is_none() || !self.judge.is_worst() || *trying <= 2 * (at_random + in_order)) && self.is_worth_a_try()
+    }
+
+    /// Whether walking all neighbours takes too much: as much as everything else.
+    fn is_too_dear(&self) -> bool {
+        let Hints { in_order, at_random, .. } = self.hints;
+        self.doing == Doing::Improve && in_order + (self.work() - self.counted) > at_random * if self.problem.objective().wants_rewards() { 0 } else if self.judge.is_worst() { 4 } else { 1 }
     }
 
     /// Nothing more is to be done.
@@ -196,15 +222,20 @@ impl<'p> Climb<'p> {
         let Hints { home, here, order, few, .. } = &self.hints;
         let here = here.as_ref().filter(|here| *few < order.len() && !here.losses.is_empty());
         let Some(here) = here else { return false };
-        home.as_ref().is_none_or(|home| {
-            if self.judge.is_worst() {
-                return here.loss < home.loss;
-            }
-            // From others the best may be worth more or less.
-            let few = &order[..*few];
-            let losses: Vec<f64> = few.iter().map(|&initial| home.losses[initial as usize]).collect();
-            here.loss < self.judge.total(few, &losses, home.tree.size())
-        })
+        // From others the best may be worth more or less.
+        home.as_ref().is_none_or(|home| here.loss < self.loss_on_few(home))
+    }
+
+    /// Whether the present tree fails from none of the few initial states, or others have been tried before.
+    pub(super) fn is_promising(&self) -> bool {
+        self.hints.home.is_some() || self.hints.here.as_ref().is_some_and(|here| here.loss.fails == 0)
+    }
+
+    /// What the best tree is worth from the few initial states.
+    pub(super) fn loss_on_few(&self, home: &Placed) -> Loss {
+        let few = &self.hints.order[..self.hints.few];
+        let losses: Vec<f64> = few.iter().map(|&initial| home.losses[initial as usize]).collect();
+        self.judge.total(few, &losses, home.tree.size())
     }
 
     fn initial(&self) -> u32 {
@@ -222,6 +253,7 @@ impl<'p> Climb<'p> {
             && self.at.steps < self.limit
             && let Some(index) = self.labels.find(cell).1
             && !self.recall.see(index)
+            && self.may_go_on()
         {
             let action = self.labels.given(index as usize).label;
             self.ask = Ask::Step { from: Origin::Here, action };
@@ -239,6 +271,12 @@ impl<'p> Climb<'p> {
         self.ask = loop {
             if self.work() >= self.ends {
                 break Ask::Done;
+            }
+            if self.is_too_dear() && !self.has_improved {
+                self.count();
+                self.leave_optimum();
+                self.begin_scan();
+                node = None;
             }
             let now = match node {
                 Some(node) => Ok(node),
@@ -262,12 +300,11 @@ impl<'p> Climb<'p> {
                 _ => self.judge.loss(verdict, steps, total),
             };
             self.losses.push(loss);
+            self.hints.has_reached |= loss != FAILED;
             self.trace += 1;
             return self.end_trace();
         }
-        let size = self.size();
-        let order = &self.hints.order[..self.states];
-        if !self.judge.may_go_on(order, &mut self.losses, (steps, total), &self.must, size) {
+        if !self.may_go_on() {
             return self.give_up();
         }
         let found = self.labels.find(self.recall.cell(node)).1;
@@ -277,6 +314,16 @@ impl<'p> Climb<'p> {
         };
         self.recall.see(index);
         self.take(node, action)
+    }
+
+    /// Whether the running trace may still lead to something better.
+    fn may_go_on(&mut self) -> bool {
+        if !self.problem.objective().wants_rewards() {
+            return true;
+        }
+        let (size, order) = (self.size(), &self.hints.order[..self.states]);
+        let so_far = (self.at.steps, self.at.total);
+        self.judge.may_go_on(order, &mut self.losses, so_far, &self.must, size)
     }
 
     /// Takes an action in a node.
@@ -396,6 +443,7 @@ impl<'p> Climb<'p> {
         self.rivals.clone_from(&losses);
         let wide = if self.doing == Doing::Improve { tree.clone() } else { wide };
         let here = Placed { tree, wide, losses, loss };
+        if std::env::var("HDBG").is_ok() { eprintln!("{:?} {:?} whole {} work {} q {} few {} starts {}", self.doing, (loss.fails, loss.value, loss.size), is_whole, self.hints.work + self.work(), self.queries, self.hints.few, self.hints.starts); }
         if is_whole && self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
             self.hints.home = Some(here.clone());
             self.hints.has_improved = true;

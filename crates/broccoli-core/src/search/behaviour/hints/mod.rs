@@ -27,7 +27,7 @@ use self::loss::Loss;
 use self::random::Random;
 pub(super) use self::ranked::Ranked;
 use super::tuning::{HintTuning, Tuning};
-use crate::problem::Problem;
+use crate::problem::{Over, Problem};
 use crate::search::counts::MOST_PLAUSIBLE;
 
 /// Where the local search is: all that is written down of it.
@@ -48,8 +48,14 @@ pub(super) struct Hints {
     /// them: what is better there is then tried on all.
     order: Vec<u32>,
     few: usize,
+    /// Whether some trace was no failure.
+    has_reached: bool,
     /// How often it has begun again.
     starts: u64,
+    /// The steps made to walk all trees that differ in one place, and those made for all else.
+    in_order: u64,
+    trying: u64,
+    at_random: u64,
     /// The queries made for hints, and how many there were when one improved the best tree.
     pub(super) work: u64,
     improved_at: u64,
@@ -87,7 +93,11 @@ impl Hints {
             path: Vec::new(),
             order: (0..problem.initial_states().len() as u32).collect(),
             few: problem.initial_states().len().min(LEAST_FEW),
+            has_reached: false,
             starts: 0,
+            in_order: 0,
+            trying: 0,
+            at_random: 0,
             work: 0,
             improved_at: 0,
             has_improved: false,
@@ -102,13 +112,17 @@ impl Hints {
             // The walk can leave little out: it is not likely to end, nor to find what is good.
             return walked.saturating_mul(tuning.hints.returns).saturating_sub(self.work);
         }
+        if problem.objective().over() != Over::Worst {
+            return walked.saturating_sub(self.work);
+        }
         let patient = self.improved_at.saturating_mul(patience) / 100;
-        // Some traces reach the goal: then it is near.
-        let is_near = !has_best && self.home.as_ref().is_some_and(|home| home.loss.fails < self.order.len());
-        let first = if is_near { near } else { first };
+        // Some trace has reached the goal: then it is near.
+        let first = if !has_best && self.has_reached { near } else { first };
         let eager = walked.min(far_from_end(problem, &tuning.hints)).saturating_mul(tuning.hints.eager);
         // All trees of few predicates are walked soon enough.
-        let is_late = walked >= tuning.hints.late && problem.limits().nodes() > FEW_NODES;
+        let is_late = walked >= tuning.hints.late
+            && problem.limits().nodes() > FEW_NODES
+            && self.work < self.improved_at.max(tuning.hints.late / 4).saturating_mul(8);
         let share = match has_best {
             _ if is_late => tuning.hints.share_late,
             true => tuning.hints.share,
@@ -144,7 +158,7 @@ impl Hints {
         order.into_iter().eq(0..states as u32)
             && (1..=states).contains(&self.few)
             && self.untried.iter().all(|&place| usize::from(place) < places)
-            && [self.starts, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
+            && [self.starts, self.in_order, self.trying, self.at_random, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
             && self.home.as_ref().is_none_or(is_whole)
             && placed.all(|placed| {
                 placed.tree.is_of(problem)

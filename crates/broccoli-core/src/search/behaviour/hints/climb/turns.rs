@@ -35,7 +35,7 @@ impl Climb<'_> {
         if losses.is_empty() {
             self.doing = Doing::Measure;
         } else if self.doing != Doing::Try {
-            let is_probe = *misses < MISSES * (wide.places.len() as u64 + 1);
+            let is_probe = *misses < 300;
             self.doing = if is_probe { Doing::Probe } else { Doing::Improve };
         }
         self.base.clone_from(tree);
@@ -48,6 +48,9 @@ impl Climb<'_> {
                 if let Some(home) = home {
                     self.must = home.loss;
                     self.rivals.clone_from(&home.losses);
+                } else if loss.fails == 0 {
+                    // The first trace that fails says what is to be improved.
+                    self.must = Loss { fails: 0, ..Loss::WORST };
                 }
             }
             Doing::Probe => {
@@ -82,7 +85,11 @@ impl Climb<'_> {
 
     /// All trees that were to be walked have been.
     pub(super) fn end_scan(&mut self) {
-        let is_worth_a_try = self.is_worth_a_try();
+        self.count();
+        let wants_try = self.wants_try() && self.is_promising();
+        if (self.doing, self.has_improved) == (Doing::Try, true) {
+            self.adopt_home();
+        }
         let Hints { here, order, few, untried, starts, misses, .. } = &mut self.hints;
         match (self.doing, self.has_improved) {
             // What seems better than the best is tried on all initial states.
@@ -90,13 +97,18 @@ impl Climb<'_> {
                 if self.doing == Doing::Probe {
                     *misses = 0;
                 }
-                self.doing = if is_worth_a_try { Doing::Try } else { Doing::Probe };
+                self.doing = if wants_try { Doing::Try } else { Doing::Probe };
             }
-            (Doing::Probe, false) => *misses += 1,
+            (Doing::Probe, false) => {
+                *misses += 1;
+                if wants_try {
+                    self.doing = Doing::Try;
+                }
+            }
             (Doing::Improve, false) => {
                 untried.pop();
                 if untried.is_empty() {
-                    self.begin_again();
+                    self.leave_optimum();
                 }
             }
             (Doing::Try, true) => self.doing = Doing::Probe,
@@ -123,8 +135,34 @@ impl Climb<'_> {
         self.begin_scan();
     }
 
+    /// No tree that differs in one place is better. It may still be better than the best, from all initial states.
+    pub(super) fn leave_optimum(&mut self) {
+        if self.wants_try() {
+            self.doing = Doing::Try;
+        } else {
+            self.begin_again();
+        }
+    }
+
+    /// The tree that was tried is the best: it is improved for the initial state that is worst for it, too.
+    fn adopt_home(&mut self) {
+        let Hints { home: Some(home), here: Some(here), order, .. } = &mut self.hints else { return };
+        if self.judge.is_worst() {
+            let worst = |&place: &usize| home.losses[order[place] as usize];
+            let first = (0..order.len()).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
+            first.into_iter().for_each(|first| order[..=first].rotate_right(1));
+        }
+        (here.tree, here.losses) = (home.tree.clone(), home.losses.clone());
+        if let Some(loss) = self.hints.home.as_ref().map(|home| self.loss_on_few(home))
+            && let Some(here) = &mut self.hints.here
+        {
+            here.loss = loss;
+        }
+    }
+
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
+        if std::env::var("HDBG").is_ok() { eprintln!("again {:?} work {} at_random {} in_order {} queries {} recalled {}", self.hints.here.as_ref().map(|h| (h.loss.value, h.loss.size, h.wide.size())), self.hints.work + self.work(), self.hints.at_random, self.hints.in_order, self.queries, self.recalled); }
         let Hints { random, home, here, starts, few, order, misses, .. } = &mut self.hints;
         *starts += 1;
         *misses = 0;
@@ -187,7 +225,7 @@ fn changed(
 }
 
 /// One new beginning in so many is from any tree, at most.
-const ANYWHERE: u64 = 4;
+const ANYWHERE: u64 = 3;
 /// So many changes for a place are drawn, one after the other, before all are walked.
 const MISSES: u64 = 8;
 /// One change in so many puts any tree in the place of a part.
