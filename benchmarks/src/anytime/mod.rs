@@ -36,6 +36,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     problems: Vec<String>,
 
+    /// Also LunarLander and a problem of MuJoCo, with the python3 in PATH; `cargo xtask` installs their packages
+    #[arg(long)]
+    gymnasium: bool,
+
     /// Only these methods (default: all, or ours if there are baselines)
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     methods: Vec<String>,
@@ -70,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let queries = if arguments.full { 100_000_000 } else { arguments.budget };
     let budget = Budget { queries, seconds: arguments.time_limit };
     let methods = chosen(arguments)?;
-    let problems = problems::problems(&arguments.problems)?;
+    let problems = problems::problems(&arguments.problems, arguments.gymnasium)?;
     ensure!(!problems.is_empty(), "no problem has such a name");
     let mut results = Results::new(queries);
     if let Some(path) = &arguments.baselines {

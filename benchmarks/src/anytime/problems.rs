@@ -1,6 +1,6 @@
-//! The problems: a file each in `instances/anytime`.
+//! The problems: a file each in `instances/anytime`, and in its folder `gymnasium` those that need Gymnasium.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use broccoli_core::problem::{Objective, Problem};
@@ -17,14 +17,14 @@ pub(crate) struct Named {
     pub(crate) problem: Problem,
 }
 
-/// All problems whose name contains one of the words, or all if there is no word.
-pub(crate) fn problems(words: &[String]) -> Result<Vec<Named>> {
+/// All problems whose name contains one of the words, or all if there is no word; with those that need Gymnasium, or
+/// without.
+pub(crate) fn problems(words: &[String], with_gymnasium: bool) -> Result<Vec<Named>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("instances/anytime");
-    let mut paths = Vec::new();
-    for entry in folder.read_dir().with_context(|| format!("reading {}", folder.display()))? {
-        paths.push(entry?.path());
+    let mut paths = files(&folder)?;
+    if with_gymnasium {
+        paths.extend(files(&folder.join("gymnasium"))?);
     }
-    paths.sort();
     let mut all = Vec::new();
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -34,6 +34,17 @@ pub(crate) fn problems(words: &[String]) -> Result<Vec<Named>> {
         }
     }
     Ok(all)
+}
+
+/// The problem files of a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in folder.read_dir().with_context(|| format!("reading {}", folder.display()))? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    Ok(paths)
 }
 
 fn open(path: &Path) -> Result<(Target, Problem)> {
@@ -54,9 +65,9 @@ mod tests {
 
     #[test]
     fn every_problem_opens_and_has_its_own_kind() {
-        let all = problems(&[]).unwrap();
+        let all = problems(&[], false).unwrap();
         assert!(all.len() >= 18);
-        assert!(problems(&["no such problem".to_owned()]).unwrap().is_empty());
+        assert!(problems(&["no such problem".to_owned()], false).unwrap().is_empty());
         let unbounded = |named: &&Named| matches!(named.problem.objective(), Objective::Return(wanted) if wanted.low.is_none());
         assert_eq!(all.iter().filter(unbounded).count(), 2);
     }

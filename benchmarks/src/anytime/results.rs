@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn medians_survive_a_file_and_no_tree_is_worst() {
-        let all = problems(&["mountain-car-d2".to_owned(), "pendulum-return-d3".to_owned()]).unwrap();
+        let all = problems(&["mountain-car-d2".to_owned(), "pendulum-return-d3".to_owned()], false).unwrap();
         let mut results = Results::new(100_000);
         assert_eq!(results.budgets, [10_000, 30_000, 100_000]);
         assert_eq!(results.powers().collect::<Vec<_>>(), [10_000, 100_000]);

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn ours_is_held_against_the_best_and_against_climbing() {
-        let all = problems(&["mountain-car-d3-x10".to_owned()]).unwrap();
+        let all = problems(&["mountain-car-d3-x10".to_owned()], false).unwrap();
         let mut results = Results::new(10_000);
         for (method, steps) in
             [("ours", Some(115)), ("random", Some(110)), ("climbing", Some(104)), (CACHED, None)]
