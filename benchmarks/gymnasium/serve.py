@@ -1,10 +1,10 @@
 """Serve an environment of Gymnasium to Broccoli: `python3 serve.py LunarLander-v3`.
 
-The one value of an initial state is the seed of Gymnasium's reset. Rewards are the environment's, and a run is
-violated where the environment ends it; the problem's horizon takes the place of Gymnasium's own limit on steps.
+The one value of an initial state is the seed of Gymnasium's reset. Rewards are the environment's, and a run
+is violated where the environment ends it; the horizon of the problem is the only limit on its steps.
 
-`python3 serve.py LunarLander-v3 --thresholds` runs the environment at random instead, and writes thresholds for a
-problem file: quantiles of what was seen.
+`python3 serve.py LunarLander-v3 --thresholds` writes thresholds for a problem file instead: quantiles of what
+is seen when actions are drawn.
 """
 
 from __future__ import annotations
@@ -17,117 +17,103 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples/python"))
 
 from broccoli_system import RUNNING, VIOLATED, serve
 
-Observed = tuple[list[float], str, float]
-
 RUNS, LONGEST = 500, 1000
-"""So many runs, and so many steps of one at most, tell what thresholds there should be."""
+"""So many runs, of so many steps at most, tell what thresholds there should be."""
 
 
-class Environment:
+class Seeded:
     """An environment that comes back to a state by a reset with the seed, and the same actions."""
 
     come_back = "reset"
+    state = 0
     initial = 1
     verdicts = True
     rewards = True
 
     def __init__(self, name: str, observations: Sequence[str], actions: Mapping[str, Any]) -> None:
-        """Make the environment. Actions have names, and are what the environment takes."""
+        """Make the environment. `actions` says what it takes for each name."""
         self.name = name
         self.observations = list(observations)
         self.actions = {action: float(index) for index, action in enumerate(actions)}
         self.taken = list(actions.values())
         self.env: Any = gymnasium.make(name, disable_env_checker=True).unwrapped
 
-    def reset(self, initial: Sequence[float]) -> tuple[list[float], str]:
+    def reset(self, initial: Sequence[float]) -> tuple[Any, ...]:
         """Begin a run."""
         observation, _ = self.env.reset(seed=int(initial[0]))
         return observation.tolist(), RUNNING
 
-    def step(self, action: int) -> Observed:
-        """Go on with a run."""
+    def step(self, action: int) -> tuple[Any, ...]:
+        """Go on with the run."""
         observation, reward, has_ended, _, _ = self.env.step(self.taken[action])
         return observation.tolist(), VIOLATED if has_ended else RUNNING, float(reward)
 
 
-class Stateless(Environment):
-    """An environment of MuJoCo: position, velocity and what the solver begins with are its state."""
+class Stateless(Seeded):
+    """An environment of MuJoCo. Its state: positions, velocities and where the solver begins."""
 
     come_back = "stateless"
 
     def __init__(self, name: str, observations: Sequence[str], actions: Mapping[str, Any]) -> None:
         """Make the environment."""
         super().__init__(name, observations, actions)
-        model = self.env.model
-        self.state = model.nq + 2 * model.nv
-        self._ends = [model.nq, model.nq + model.nv]
+        data = self.env.data
+        self.parts = [data.qpos, data.qvel, data.qacc_warmstart]
+        self.state = sum(map(len, self.parts))
 
-    def reset(self, initial: Sequence[float]) -> tuple[list[float], str, list[float]]:  # type: ignore[override]
+    def reset(self, initial: Sequence[float]) -> tuple[Any, ...]:
         """Begin a run."""
-        return *super().reset(initial), self._get()
+        return *super().reset(initial), self.now()
 
     def step(  # type: ignore[override]
         self, state: Sequence[float], action: int
-    ) -> tuple[list[float], str, list[float], float]:
+    ) -> tuple[Any, ...]:
         """Make a step from a state."""
-        position, velocity, warm = np.split(np.asarray(state), self._ends)
-        data = self.env.data
-        data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = position, velocity, warm
+        for part in self.parts:
+            part[:], state = state[: len(part)], state[len(part) :]
         observation, verdict, reward = super().step(action)
-        return observation, verdict, self._get(), reward
+        return observation, verdict, self.now(), reward
 
-    def _get(self) -> list[float]:
-        data = self.env.data
-        return [*data.qpos.tolist(), *data.qvel.tolist(), *data.qacc_warmstart.tolist()]
-
-
-def forces(*levels: float) -> dict[str, NDArray[np.float32]]:
-    """Return actions that are a force each."""
-    return {f"{level:+g}": np.array([level], np.float32) for level in levels}
+    def now(self) -> list[float]:
+        """Return the state."""
+        return [float(value) for part in self.parts for value in part]
 
 
-def environment(name: str) -> Environment:
+def environment(name: str) -> Seeded:
     """Make the environment of this name."""
-    match name:
-        case "LunarLander-v3":
-            seen = ["x", "y", "x_dot", "y_dot", "angle", "angular_velocity", "left_leg", "right_leg"]
-            return Environment(name, seen, {"none": 0, "left": 1, "main": 2, "right": 3})
-        case "InvertedDoublePendulum-v5":
-            seen = ["x", "sin1", "sin2", "cos1", "cos2", "x_dot", "dot1", "dot2", "push"]
-            return Stateless(name, seen, forces(-1, -0.3, 0, 0.3, 1))
-        case "InvertedPendulum-v5":
-            seen = ["x", "angle", "x_dot", "angle_dot"]
-            return Stateless(name, seen, forces(-3, -1, 0, 1, 3))
-        case "Swimmer-v5":
-            seen = ["angle", "joint1", "joint2", "x_dot", "y_dot", "angle_dot", "joint1_dot", "joint2_dot"]
-            torques = {f"{a:+d} {b:+d}": np.array([a, b], np.float32) for a in (-1, 0, 1) for b in (-1, 0, 1)}
-            return Stateless(name, seen, torques)
-        case _:
-            sys.exit(f"{name} is not among the problems")
+    if name == "LunarLander-v3":
+        seen = ["x", "y", "x_dot", "y_dot", "angle", "angular_velocity", "left_leg", "right_leg"]
+        return Seeded(name, seen, {"none": 0, "left": 1, "main": 2, "right": 3})
+    if name == "InvertedDoublePendulum-v5":
+        seen = ["x", "sin1", "sin2", "cos1", "cos2", "x_dot", "angular1", "angular2", "constraint"]
+        forces = {f"{force:+}": np.array([force], np.float32) for force in (-1, -0.3, 0, 0.3, 1)}
+        return Stateless(name, seen, forces)
+    # Any other one that chooses among actions, and observes a vector.
+    made = gymnasium.make(name)
+    dimensions = [f"x{index}" for index in range(made.observation_space.shape[0])]  # type: ignore[index]
+    return Seeded(name, dimensions, {str(action): action for action in range(made.action_space.n)})  # type: ignore[attr-defined]
 
 
-def thresholds(system: Environment) -> str:
-    """Return thresholds for a problem file: quantiles of what is seen when actions are drawn."""
-    dice = random.Random(0)
-    seen: list[NDArray[Any]] = []
+def thresholds(system: Seeded) -> str:
+    """Return thresholds for a problem file."""
+    dice = random.Random(0)  # noqa: S311
+    seen = []
     for _ in range(RUNS):
         observation, _ = system.env.reset(seed=dice.randrange(1 << 31))
-        has_ended = False
-        steps = 0
-        while not has_ended and steps < LONGEST:
+        for _ in range(LONGEST):
             seen.append(observation)
             observation, _, has_ended, _, _ = system.env.step(dice.choice(system.taken))
-            steps += 1
+            if has_ended:
+                break
     lines = []
-    for name, column in zip(system.observations, np.array(seen).T, strict=True):
-        is_binary = set(column.tolist()) <= {0, 1}
-        cuts = [0.5] if is_binary else np.quantile(column, np.arange(1, 11) / 11)
+    for name, values in zip(system.observations, np.array(seen).T, strict=True):
+        is_flag = set(values.tolist()) <= {0, 1}
+        cuts = [0.5] if is_flag else np.quantile(values, np.arange(1, 11) / 11)
         lines.append(f"{name} = {sorted({round(float(cut), 2) + 0.0 for cut in cuts})}")
     return "\n".join(lines)
 
