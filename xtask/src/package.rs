@@ -121,7 +121,7 @@ fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outc
     Ok(Outcome::Passed)
 }
 
-fn environment(workspace: &Workspace) -> Environment {
+pub(crate) fn environment(workspace: &Workspace) -> Environment {
     let home = workspace.root.join("python");
     let mut files = vec![home.join("tests/requirements.txt")];
     if workspace.long {

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use broccoli_core::search::value;
 
 use crate::output;
 use arena::Budget;
@@ -85,12 +86,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for named in &problems {
         let task = Task { problem: &named.problem, factory: &*named.target.factory, budget };
         for method in &methods {
+            if !method.fits(&task)? {
+                continue;
+            }
             let seeds = if method.is_heuristic() { arguments.seeds } else { 1 };
             let started = Instant::now();
             for seed in 0..seeds {
                 let run =
                     method.run(&task, seed).with_context(|| format!("{}, {}", named.name, method.name))?;
                 results.add(named, method.name, seed, &run);
+                if let Some((fresh, tree)) = named.fresh.as_ref().zip(run.best) {
+                    let value = value(fresh, task.factory, &tree)?;
+                    results.fresh.push((named.name.clone(), method.name.to_owned(), value));
+                }
             }
             eprintln!("{}, {}: {:.1} s", named.name, method.name, started.elapsed().as_secs_f64());
         }
