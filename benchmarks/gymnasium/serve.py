@@ -112,8 +112,9 @@ def thresholds(system: Seeded) -> str:
                 break
     lines = []
     for name, values in zip(system.observations, np.array(seen).T, strict=True):
-        is_flag = set(values.tolist()) <= {0, 1}
-        cuts = [0.5] if is_flag else np.quantile(values, np.arange(1, 11) / 11)
+        cuts = np.quantile(values, np.arange(1, 11) / 11)
+        if set(values.tolist()) <= {0, 1}:  # whether a leg touches the ground
+            cuts = np.array([0.5])
         lines.append(f"{name} = {sorted({round(float(cut), 2) + 0.0 for cut in cuts})}")
     return "\n".join(lines)
 
