@@ -1,9 +1,9 @@
-//! `cargo xtask bench`: hands over to `broccoli-bench`, a package of its own so that this one stays light, or to
-//! the benchmark in Python.
+//! `cargo xtask bench`: hands over to `broccoli-bench`, a package of its own so that this one stays light.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-use crate::alternatives;
+use crate::python::Environment;
+use crate::summary::Outcome;
 use crate::workspace::{Workspace, announce};
 
 /// Which benchmark, and its flags.
@@ -17,13 +17,17 @@ pub(crate) struct Arguments {
 /// Runs the benchmark; true if it succeeded. It keeps the caller's folder, for relative paths.
 pub(crate) fn run(Arguments { arguments }: &Arguments) -> Result<bool> {
     let workspace = Workspace::find(false)?;
-    if let [name, rest @ ..] = arguments.as_slice()
-        && name == "alternatives"
-    {
-        return alternatives::bench(&workspace, rest);
-    }
     let mut command = workspace.cargo(["run", "--release", "--package", "broccoli-bench", "--"]);
     command.current_dir(std::env::current_dir()?).args(arguments);
+    if arguments.iter().any(|argument| argument == "--gymnasium") {
+        let home = workspace.root.join("benchmarks/gymnasium");
+        let files = vec![home.join("requirements.txt")];
+        let environment = Environment::named(&workspace, "venv-gymnasium", home, files);
+        if let Outcome::Skipped(why) = environment.set_up(&workspace)? {
+            bail!("{why}");
+        }
+        command.env("PATH", environment.path()?);
+    }
     announce(&command);
     Ok(command.status()?.success())
 }

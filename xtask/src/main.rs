@@ -3,10 +3,8 @@
 //! `cargo xtask test` is everything that must hold before a change is merged, and what `.ci/run` calls.
 //! `cargo xtask gallery` is one of its parts.
 //! `cargo xtask book` builds the book, after it has written anew what is taken from elsewhere.
-//! `cargo xtask bench` hands over to the package `broccoli-bench`, or to `benchmarks/alternatives`. Every area of
-//! tests is a file of its own.
+//! `cargo xtask bench` hands over to the package `broccoli-bench`. Every area of tests is a file of its own.
 
-mod alternatives;
 mod bench;
 mod binaries;
 mod book;

@@ -23,27 +23,11 @@ pub(crate) fn wheel(workspace: &Workspace) -> Result<Outcome> {
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    install(workspace, &environment, ".")?;
-    Ok(Outcome::Passed)
-}
-
-/// Builds the wheel with the tools of an environment, the package being in this folder of its home, and installs
-/// it there.
-pub(crate) fn install(workspace: &Workspace, environment: &Environment, folder: &str) -> Result<()> {
     let wheels = workspace.target.join(WHEEL);
     if wheels.exists() {
         fs::remove_dir_all(&wheels).with_context(|| format!("removing {}", wheels.display()))?;
     }
-    run(environment
-        .command(workspace, "maturin", folder)
-        .args(["build", "--release", "--out"])
-        .arg(&wheels))?;
-    install_built(workspace, environment)
-}
-
-/// Installs the wheel that was built last.
-pub(crate) fn install_built(workspace: &Workspace, environment: &Environment) -> Result<()> {
-    let wheels = workspace.target.join(WHEEL);
+    run(environment.command(workspace, "maturin", ".").args(["build", "--release", "--out"]).arg(&wheels))?;
     let entries = fs::read_dir(&wheels).with_context(|| format!("reading {}", wheels.display()))?;
     let built: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     let [wheel] = built.as_slice() else {
@@ -51,7 +35,8 @@ pub(crate) fn install_built(workspace: &Workspace, environment: &Environment) ->
     };
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
     ensure!(name.contains("-abi3-"), "{name} does not serve several versions of Python");
-    run(environment.pip(workspace).args(["--force-reinstall", "--no-deps"]).arg(wheel))
+    run(environment.pip(workspace).args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
+    Ok(Outcome::Passed)
 }
 
 /// `ruff check` and `ruff format --check`.

@@ -1,7 +1,7 @@
 //! The Python tests, in a virtual environment of its own in the target folder; the Python package has another
 //! (`package.rs`).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,17 +22,17 @@ pub(crate) fn set_up(workspace: &Workspace) -> Result<Outcome> {
 
 /// `ruff check`.
 pub(crate) fn ruff_check(workspace: &Workspace) -> Result<Outcome> {
-    tool(workspace, "ruff", &["check", "."])
+    tool(workspace, "ruff", &["check", ".", "--config"])
 }
 
 /// `ruff format --check`.
 pub(crate) fn ruff_format(workspace: &Workspace) -> Result<Outcome> {
-    tool(workspace, "ruff", &["format", "--check", "."])
+    tool(workspace, "ruff", &["format", "--check", ".", "--config"])
 }
 
 /// `mypy --strict`.
 pub(crate) fn mypy(workspace: &Workspace) -> Result<Outcome> {
-    tool(workspace, "mypy", &["--strict", "."])
+    tool(workspace, "mypy", &["--strict", ".", "--config-file"])
 }
 
 /// Our environments against Gymnasium's.
@@ -44,7 +44,7 @@ pub(crate) fn gymnasium(workspace: &Workspace) -> Result<Outcome> {
     let name = format!("transitions{}", std::env::consts::EXE_SUFFIX);
     let mut pytest = environment.command(workspace, "pytest", "gymnasium");
     pytest.env("BROCCOLI_TRANSITIONS", workspace.target.join("debug/examples").join(name));
-    run_pytest(workspace, pytest.args(["-p", "no:cacheprovider", "."]))?;
+    run_pytest(workspace, pytest.args(["-p", "no:cacheprovider", "."]).arg(environment.home.join(SERVER)))?;
     Ok(Outcome::Passed)
 }
 
@@ -63,13 +63,18 @@ fn duration(line: &str) -> Option<(String, Duration)> {
     Some((format!("pytest: {name}"), Duration::try_from_secs_f64(seconds).ok()?))
 }
 
+/// Where Gymnasium is served to benchmarks, from the folder `tests`.
+const SERVER: &str = "../benchmarks/gymnasium";
+
+/// Runs a tool in every folder; the last argument is followed by the file with its settings.
 fn tool(workspace: &Workspace, program: &str, arguments: &[&str]) -> Result<Outcome> {
     let environment = Environment::new(workspace);
     if !environment.is_ready() {
         return Ok(Outcome::Skipped(NOT_READY.to_owned()));
     }
-    for folder in ["gymnasium", "exports", "certificates"] {
-        run(environment.command(workspace, program, folder).args(arguments))?;
+    for folder in ["gymnasium", "exports", "certificates", SERVER] {
+        let mut command = environment.command(workspace, program, folder);
+        run(command.args(arguments).arg(environment.home.join("pyproject.toml")))?;
     }
     Ok(Outcome::Passed)
 }
@@ -158,6 +163,13 @@ impl Environment {
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         let programs = if cfg!(windows) { "Scripts" } else { "bin" };
         self.folder.join(programs).join(name)
+    }
+
+    /// `PATH` with the programs of the environment before all others.
+    pub(crate) fn path(&self) -> Result<OsString> {
+        let programs = self.program("python").parent().map(PathBuf::from);
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        Ok(std::env::join_paths(programs.into_iter().chain(std::env::split_paths(&others)))?)
     }
 
     /// A program of the environment, run in a folder of its home, with its caches in the target folder.

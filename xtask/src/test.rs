@@ -7,9 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::schedule::{self, Step};
 use crate::workspace::Workspace;
-use crate::{
-    alternatives, book, changes, documents, exports, man, package, planted, promises, python, rust, tools,
-};
+use crate::{book, changes, documents, exports, man, package, planted, promises, python, rust, tools};
 
 /// The word of `--only` for what differs from the merge base.
 const CHANGED: &str = "changed";
@@ -51,7 +49,6 @@ const STEPS: &[Step] = &[
     waits("python: set-up", python::set_up, &["tools for foreign systems"], (&["tests"], &[])),
     waits("package: set-up", package::set_up, &["tools for foreign systems"], (&["python"], PYTHON)),
     waits("exports: set-up", exports::set_up, &["tools for foreign systems"], (&["tests"], &[])),
-    waits("alternatives: set-up", alternatives::set_up, &["tools for foreign systems"], (ALTERNATIVES, &[])),
     computes("tests: build", rust::build, &[], (RUST, &[])),
     computes("release: build", promises::build, &[], (&[], CLI)),
     computes("tests", rust::test, &["tests: build", "tools for foreign systems"], (RUST, CLI)),
@@ -80,14 +77,14 @@ const STEPS: &[Step] = &[
         &["release: build", "tools for foreign systems"],
         (&["docs", "README.md", "gallery"], CLI),
     ),
-    computes("python: ruff check", python::ruff_check, &["python: set-up"], (&["tests"], &[])),
-    computes("python: ruff format", python::ruff_format, &["python: set-up"], (&["tests"], &[])),
-    computes("python: mypy", python::mypy, &["python: set-up"], (&["tests"], &[])),
+    computes("python: ruff check", python::ruff_check, &["python: set-up"], (SCRIPTS, &[])),
+    computes("python: ruff format", python::ruff_format, &["python: set-up"], (SCRIPTS, &[])),
+    computes("python: mypy", python::mypy, &["python: set-up"], (SCRIPTS, &[])),
     computes(
         "python: gymnasium",
         python::gymnasium,
         &["python: set-up", "tests: build"],
-        (&["tests/gymnasium"], &["broccoli-environments"]),
+        (&["tests/gymnasium", "benchmarks/gymnasium"], &["broccoli-environments"]),
     ),
     computes(
         "exports: programs and pictures",
@@ -109,22 +106,9 @@ const STEPS: &[Step] = &[
     computes("documents: python", documents::python, &["package: wheel"], (&["docs", "README.md"], PYTHON)),
     computes("package: reference", package::reference, &["package: wheel"], (&["python"], PYTHON)),
     computes("package: quick start", package::quick_start, &["package: wheel"], (&["README.md"], PYTHON)),
-    computes(
-        "alternatives: wheel",
-        alternatives::wheel,
-        &["alternatives: set-up", "package: wheel"],
-        (ALTERNATIVES, PYTHON),
-    ),
-    computes(
-        "alternatives: ruff and mypy",
-        alternatives::lint,
-        &["alternatives: wheel"],
-        (ALTERNATIVES, &[]),
-    ),
-    computes("alternatives: pytest", alternatives::test, &["alternatives: wheel"], (ALTERNATIVES, PYTHON)),
 ];
 
-const ALTERNATIVES: &[&str] = &["benchmarks/alternatives"];
+const SCRIPTS: &[&str] = &["tests", "benchmarks/gymnasium"];
 
 type Action = fn(&Workspace) -> Result<crate::summary::Outcome>;
 type Names = &'static [&'static str];

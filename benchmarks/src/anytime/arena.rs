@@ -221,8 +221,11 @@ impl<'p> Arena<'p> {
             self.cut = ((CUT * longest as f64).ceil() as u64).clamp(1, self.objective().horizon());
         }
         self.best = Some(score);
-        let size = self.space.shown(tree).size();
-        self.run.offer(&self.problem.objective(), Point { queries: self.run.queries, value, size });
+        let tree = self.space.shown(tree);
+        let point = Point { queries: self.run.queries, value, size: tree.size() };
+        if self.run.offer(&self.problem.objective(), point) {
+            self.run.best = Some(tree);
+        }
     }
 
     /// Runs the present tree from an initial state.

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_panel_has_a_curve_per_method_with_a_tree() {
-        let all = problems(&["mountain-car-d2".to_owned()]).unwrap();
+        let all = problems(&["mountain-car-d2".to_owned()], false).unwrap();
         let mut results = Results::new(100_000);
         let point = Point { queries: 1, value: 104, size: 3 };
         for (method, points) in [("ours", vec![point]), ("random", vec![])] {

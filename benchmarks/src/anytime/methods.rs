@@ -1,7 +1,7 @@
 //! The methods by name. A new one, or a variant of ours, is an entry here.
 
 use anyhow::Result;
-use broccoli_core::problem::{Problem, SystemFactory};
+use broccoli_core::problem::{ComeBack, Instance, Problem, SystemFactory};
 
 use super::arena::{Arena, Budget, Ended};
 use super::dice::{Dice, mixed};
@@ -55,6 +55,12 @@ impl Method {
     /// Whether it depends on a seed, and is one of those that ours is compared with.
     pub(crate) fn is_heuristic(&self) -> bool {
         matches!(self.how, How::Heuristic(_))
+    }
+
+    /// Whether it can run there: a cache needs a system that tells its state.
+    pub(crate) fn fits(&self, task: &Task<'_>) -> Result<bool> {
+        let tells = || Instance::new(task.problem, task.factory).map(|i| i.come_back() == ComeBack::Clone);
+        Ok(self.name != CACHED || tells()?)
     }
 
     /// Runs it once.

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use broccoli_core::search::value;
 
 use crate::output;
 use arena::Budget;
@@ -35,6 +36,10 @@ pub(crate) struct Arguments {
     /// Only problems whose name contains one of these
     #[arg(long, value_delimiter = ',', value_name = "WORD")]
     problems: Vec<String>,
+
+    /// Also LunarLander and a problem of MuJoCo, with the python3 in PATH; `cargo xtask` installs their packages
+    #[arg(long)]
+    gymnasium: bool,
 
     /// Only these methods (default: all, or ours if there are baselines)
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -70,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let queries = if arguments.full { 100_000_000 } else { arguments.budget };
     let budget = Budget { queries, seconds: arguments.time_limit };
     let methods = chosen(arguments)?;
-    let problems = problems::problems(&arguments.problems)?;
+    let problems = problems::problems(&arguments.problems, arguments.gymnasium)?;
     ensure!(!problems.is_empty(), "no problem has such a name");
     let mut results = Results::new(queries);
     if let Some(path) = &arguments.baselines {
@@ -81,12 +86,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for named in &problems {
         let task = Task { problem: &named.problem, factory: &*named.target.factory, budget };
         for method in &methods {
+            if !method.fits(&task)? {
+                continue;
+            }
             let seeds = if method.is_heuristic() { arguments.seeds } else { 1 };
             let started = Instant::now();
             for seed in 0..seeds {
                 let run =
                     method.run(&task, seed).with_context(|| format!("{}, {}", named.name, method.name))?;
                 results.add(named, method.name, seed, &run);
+                if let Some((fresh, tree)) = named.fresh.as_ref().zip(run.best) {
+                    let value = value(fresh, task.factory, &tree)?;
+                    results.fresh.push((named.name.clone(), method.name.to_owned(), value));
+                }
             }
             eprintln!("{}, {}: {:.1} s", named.name, method.name, started.elapsed().as_secs_f64());
         }

@@ -49,6 +49,7 @@ fn search(task: &Task<'_>, hints: HintTuning) -> Result<Run> {
         // What was found in a chunk that was not finished is told only here.
         let point = Point { queries: run.queries, value: best.value, size: best.tree.size() };
         run.offer(&objective, point);
+        run.best = Some(best.tree);
     }
     Ok(run)
 }

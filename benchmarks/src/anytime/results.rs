@@ -39,6 +39,8 @@ pub(crate) struct Results {
     /// Powers of ten, and three times these for the chart.
     pub(crate) budgets: Vec<u64>,
     pub(crate) entries: Vec<Entry>,
+    /// What the last tree of each run came to from fresh seeds: problem, method, value.
+    pub(crate) fresh: Vec<(String, String, Option<u64>)>,
 }
 
 const HEADER: [&str; 7] = ["problem", "method", "seed", "budget", "value", "size", "ended_by_time"];
@@ -51,7 +53,7 @@ impl Results {
         if budgets.last() != Some(&most) {
             budgets.push(most);
         }
-        Results { budgets, entries: Vec::new() }
+        Results { budgets, entries: Vec::new(), fresh: Vec::new() }
     }
 
     /// The budgets that tables show.
@@ -73,6 +75,14 @@ impl Results {
                 is_cut: run.is_cut(budget),
             });
         }
+    }
+
+    /// The middle one of what the last trees of a method's runs came to from fresh seeds.
+    pub(crate) fn fresh(&self, named: &Named, method: &str) -> Option<u64> {
+        let is_meant = |(problem, by, _): &&(String, String, _)| *problem == named.name && by == method;
+        let mut all: Vec<Option<u64>> = self.fresh.iter().filter(is_meant).map(|fresh| fresh.2).collect();
+        all.sort_by(|&a, &b| compare(named.problem.objective(), a, b));
+        *all.get(all.len().checked_sub(1)? / 2)?
     }
 
     /// Takes the results of a file, but those of methods that run now.
@@ -159,7 +169,7 @@ mod tests {
 
     #[test]
     fn medians_survive_a_file_and_no_tree_is_worst() {
-        let all = problems(&["mountain-car-d2".to_owned(), "pendulum-return-d3".to_owned()]).unwrap();
+        let all = problems(&["mountain-car-d2".to_owned(), "pendulum-return-d3".to_owned()], false).unwrap();
         let mut results = Results::new(100_000);
         assert_eq!(results.budgets, [10_000, 30_000, 100_000]);
         assert_eq!(results.powers().collect::<Vec<_>>(), [10_000, 100_000]);
@@ -168,7 +178,7 @@ mod tests {
             for (seed, number) in [104.0, 125.0, 110.0].into_iter().enumerate() {
                 let value = objective.read(Value::Number(number));
                 let points = vec![Point { queries: 20_000, value, size: 3 }];
-                let run = Run { points, queries: 50_000, trees: 9, is_late: seed == 2 };
+                let run = Run { points, queries: 50_000, is_late: seed == 2, ..Run::default() };
                 results.add(named, "climbing", seed as u64, &run);
             }
         }

@@ -1,6 +1,7 @@
 //! What a method comes to: its improvements, and what it had after so many queries.
 
 use broccoli_core::problem::Objective;
+use broccoli_core::tree::Tree;
 
 /// A better tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) struct Point {
 pub(crate) struct Run {
     /// Every one better than the one before.
     pub(crate) points: Vec<Point>,
+    /// The tree of the last one.
+    pub(crate) best: Option<Tree>,
     pub(crate) queries: u64,
     pub(crate) trees: u64,
     /// Whether the clock ended it.
@@ -22,8 +25,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Keeps a tree if it is better, or as good and smaller.
-    pub(crate) fn offer(&mut self, objective: &Objective, point: Point) {
+    /// Keeps a tree if it is better, or as good and smaller; and says so.
+    pub(crate) fn offer(&mut self, objective: &Objective, point: Point) -> bool {
         let is_better = self.points.last().is_none_or(|last| {
             objective.is_better(point.value, last.value)
                 || point.value == last.value && point.size < last.size
@@ -31,6 +34,7 @@ impl Run {
         if is_better {
             self.points.push(point);
         }
+        is_better
     }
 
     /// The best tree after so many queries.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use broccoli_core::problem::Objective;
 
 use super::methods::{ALL, CACHED, CLIMBING};
-use super::problems::Named;
+use super::problems::{FRESH, Named};
 use super::results::{Median, Results, compare};
 use crate::output::{grouped, header, line};
 
@@ -32,6 +32,7 @@ pub(crate) fn report(results: &Results, problems: &[Named], seeds: &str) -> Stri
         let _ = writeln!(text, "\n## {} queries\n", grouped(budget as f64));
         text += &table(results, problems, budget);
     }
+    text += &fresh(results, problems);
     text
 }
 
@@ -63,6 +64,26 @@ fn table(results: &Results, problems: &[Named], budget: u64) -> String {
         text += &line(&cells);
     }
     text
+}
+
+/// What the last trees come to from fresh seeds.
+fn fresh(results: &Results, problems: &[Named]) -> String {
+    let mut text = String::new();
+    for named in problems {
+        let objective = named.problem.objective();
+        let known = |name| Some((name, results.fresh(named, name)?));
+        for (name, value) in present(results).into_iter().filter_map(known) {
+            text += &line(&[named.name.clone(), name.to_owned(), figure(objective.number(value))]);
+        }
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!(
+            "\n## Fresh seeds\n\nThe median of what the last trees come to from {} seeds that they were not \
+             searched for.\n\n| problem | method | value |\n|---|---|--:|\n{text}",
+            FRESH.end - FRESH.start
+        ),
+    }
 }
 
 /// The best median of a heuristic, and whose it is.
@@ -153,7 +174,7 @@ mod tests {
 
     #[test]
     fn ours_is_held_against_the_best_and_against_climbing() {
-        let all = problems(&["mountain-car-d3-x10".to_owned()]).unwrap();
+        let all = problems(&["mountain-car-d3-x10".to_owned()], false).unwrap();
         let mut results = Results::new(10_000);
         for (method, steps) in
             [("ours", Some(115)), ("random", Some(110)), ("climbing", Some(104)), (CACHED, None)]
@@ -170,6 +191,23 @@ mod tests {
         );
         assert!(text.contains("on 0 of 1 pairs"), "{text}");
         assert!(text.contains("- mountain-car-d3-x10 after 10,000: 115 against 104"), "{text}");
+    }
+
+    #[test]
+    fn trees_are_told_from_fresh_seeds_where_they_were_run() {
+        let all = problems(&["mountain-car-d3-x10".to_owned()], false).unwrap();
+        let mut results = Results::new(10_000);
+        results.add(&all[0], "ours", 0, &Run::default());
+        assert!(!report(&results, &all, "5").contains("Fresh"));
+        for steps in [Some(120), None, Some(118)] {
+            let value = steps.map(|steps| all[0].problem.objective().read(Value::Steps(steps)));
+            results.fresh.push((all[0].name.clone(), "ours".to_owned(), value));
+        }
+        let text = report(&results, &all, "5");
+        assert!(
+            text.contains("from 100 seeds") && text.contains("| mountain-car-d3-x10 | ours | 120 |"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn trees(named: &Named) -> Vec<Ranked> {
 #[test]
 fn values_are_broccolis_and_giving_up_changes_no_comparison() {
     let mut compared = 0;
-    for named in problems(&[]).unwrap() {
+    for named in problems(&[], false).unwrap() {
         let (problem, factory) = (&named.problem, &*named.target.factory);
         let full = |tree: &Ranked| arena(problem, factory).score(tree.clone(), None).unwrap().unwrap();
         let all: Vec<Known> = trees(&named).iter().map(full).collect();
@@ -53,7 +53,7 @@ fn values_are_broccolis_and_giving_up_changes_no_comparison() {
 
 #[test]
 fn a_change_that_is_never_come_to_changes_nothing() {
-    for named in problems(&["cartpole-d3".to_owned(), "pendulum-return".to_owned()]).unwrap() {
+    for named in problems(&["cartpole-d3".to_owned(), "pendulum-return".to_owned()], false).unwrap() {
         let (problem, factory) = (&named.problem, &*named.target.factory);
         let mut dice = Dice::new(3);
         let mut arena = arena(problem, factory);
@@ -74,7 +74,7 @@ fn a_change_that_is_never_come_to_changes_nothing() {
 
 #[test]
 fn queries_end_a_run_and_a_cache_spares_them() {
-    let named = problems(&["cartpole-d2".to_owned()]).unwrap().remove(0);
+    let named = problems(&["cartpole-d2".to_owned()], false).unwrap().remove(0);
     let tree = Space::new(&named.problem).unwrap().random(&mut Dice::new(1));
     let budget = Budget { queries: 5, seconds: 1e6 };
     let mut few = Arena::new(&named.problem, &*named.target.factory, budget).unwrap();

@@ -1,1 +1,0 @@
-"""What one would do without a proof: other ways to find a decision tree, with the same queries to spend."""
