@@ -268,12 +268,27 @@ fn tuning() -> impl Strategy<Value = Tuning> {
 fn hints() -> impl Strategy<Value = HintTuning> {
     let share = || prop_oneof![Just(1u64), 1..30u64];
     let some = || prop_oneof![Just(0u64), 1..2_000u64];
-    let counts = (some(), some(), 0..1_000u64, some(), 0..9u64);
-    let shares = (share(), share(), share(), share(), 0..9u64, 0..9u64);
+    let counts = (some(), some(), 0..1_000u64, some(), 0..9u64, some());
+    let shares = (share(), share(), share(), share(), share(), 0..9u64, 0..9u64, 0..9u64);
     let any = (counts, shares).prop_map(|(counts, shares)| {
-        let (first, near, patience, late, seed) = counts;
-        let (parts, share, share_first, share_late, eager, returns) = shares;
-        HintTuning { seed, first, near, patience, eager, parts, share, share_first, share_late, late, returns }
+        let (first, near, patience, late, seed, late_returns) = counts;
+        let (parts, share, share_first, share_late, share_mean, eager, returns, stale) = shares;
+        HintTuning {
+            seed,
+            first,
+            near,
+            patience,
+            eager,
+            parts,
+            share,
+            share_first,
+            share_late,
+            late,
+            stale,
+            share_mean,
+            returns,
+            late_returns,
+        }
     });
     prop_oneof![1 => Just(HintTuning::OFF), 1 => Just(HintTuning::default()), 3 => any]
 }

@@ -56,12 +56,18 @@ pub struct HintTuning {
     pub share: u64,
     /// … or one for so many where no tree has been found, …
     pub share_first: u64,
-    /// … or one for so many as soon as the walk has made `late` steps: the proof is far away then.
+    /// … or one for so many as soon as the walk has made `late` steps, as the proof is far away then, …
     pub share_late: u64,
     /// See there.
     pub late: u64,
-    /// `return`: for one step of the walk hints make so many queries.
+    /// … as long as they do not make so many times as many without improving the best tree.
+    pub stale: u64,
+    /// Means, sums and shares over the initial states: one for so many steps of the walk.
+    pub share_mean: u64,
+    /// `return`: for one step of the walk hints make so many queries, …
     pub returns: u64,
+    /// … and more as soon as it has made so many.
+    pub late_returns: u64,
 }
 
 impl Default for HintTuning {
@@ -76,8 +82,11 @@ impl Default for HintTuning {
             share: 12,
             share_first: 8,
             share_late: 1,
-            late: 1 << 20,
+            late: 1 << 18,
+            stale: 8,
+            share_mean: 2,
             returns: 3,
+            late_returns: 1 << 16,
         }
     }
 }
@@ -95,7 +104,10 @@ impl HintTuning {
         share_first: u64::MAX,
         share_late: u64::MAX,
         late: 0,
+        stale: 0,
+        share_mean: u64::MAX,
         returns: 0,
+        late_returns: u64::MAX,
     };
 
     fn bounded(self) -> Self {
@@ -104,6 +116,7 @@ impl HintTuning {
             share: self.share.max(1),
             share_first: self.share_first.max(1),
             share_late: self.share_late.max(1),
+            share_mean: self.share_mean.max(1),
             ..self
         }
     }
@@ -185,7 +198,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "returns": 0}, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "stale": 0, "share_mean": 0, "returns": 0, "late_returns": 0}, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

@@ -8,6 +8,8 @@ mod turns;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::loss::{Judge, Loss};
 use super::neighbours::Neighbours;
 use super::ranked::Ranked;
@@ -25,13 +27,18 @@ use crate::search::behaviour::walk::{Ask, Origin, Position};
 
 /// So many remembered places count as one query: they take time, too.
 const RECALLED: u64 = 16;
+/// Trees are tried on all initial states for so many times as long as all else takes at most, and their neighbours are
+/// walked for so many times as long.
+const TRIES: u64 = 2;
+const IN_ORDER: u64 = 4;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
 const FIRST_PATIENCE: u64 = 200;
 
 /// What is being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Doing {
     /// A tree is run from the first few initial states.
+    #[default]
     Measure,
     /// Another tree is run that differs from it in one place.
     Probe,
@@ -93,6 +100,8 @@ pub(in super::super) struct Climb<'p> {
     /// The queries made, and what the remembered places count besides.
     pub(in super::super) queries: u64,
     recalled: u64,
+    /// Whether it goes on with what another task has begun, and is not yet where that one was.
+    is_on_its_way: bool,
     cell_actions: Vec<u16>,
     has_improved: bool,
     /// When the task ends, in steps, and how many it had made when the last ones were counted for what was done.
@@ -130,6 +139,7 @@ impl<'p> Climb<'p> {
             found: None,
             queries: 0,
             recalled: 0,
+            is_on_its_way: false,
             cell_actions: Vec::new(),
             has_improved: false,
             ends: 0,
@@ -145,8 +155,9 @@ impl<'p> Climb<'p> {
         if let Some(hints) = task.hints.take() {
             self.hints = *hints;
         }
-        self.doing = if self.is_worth_a_try() { Doing::Try } else { Doing::Measure };
+        self.doing = self.hints.doing;
         self.begin_scan();
+        self.is_on_its_way = true;
         self.path = std::mem::take(&mut self.hints.path).into();
         self.go_on(None);
     }
@@ -154,6 +165,9 @@ impl<'p> Climb<'p> {
     /// The task has ended.
     pub(in super::super) fn end_task(&mut self, task: &mut Task) {
         self.count();
+        self.hints.doing = self.doing;
+        self.hints.probe =
+            Some(self.base.clone()).filter(|_| self.doing == Doing::Probe && !self.has_improved);
         task.added = Some(self.recall.end());
         if self.has_improved {
             self.frames.clear();
@@ -185,13 +199,23 @@ impl<'p> Climb<'p> {
     /// What seems better than the best is tried on all initial states, if that has not taken more than all else.
     pub(super) fn wants_try(&self) -> bool {
         let Hints { home, in_order, at_random, trying, .. } = &self.hints;
-        (home.is_none() || !self.judge.is_worst() || *trying <= 2 * (at_random + in_order)) && self.is_worth_a_try()
+        (home.is_none() || !self.judge.is_worst() || *trying <= TRIES * (at_random + in_order))
+            && self.is_worth_a_try()
     }
 
     /// Whether walking all neighbours takes too much: as much as everything else.
     fn is_too_dear(&self) -> bool {
         let Hints { in_order, at_random, .. } = self.hints;
-        self.doing == Doing::Improve && in_order + (self.work() - self.counted) > at_random * if self.problem.objective().wants_rewards() { 0 } else if self.judge.is_worst() { 4 } else { 1 }
+        self.doing == Doing::Improve
+            && in_order + (self.work() - self.counted)
+                > at_random
+                    * if self.problem.objective().wants_rewards() {
+                        0
+                    } else if self.judge.is_worst() {
+                        IN_ORDER
+                    } else {
+                        1
+                    }
     }
 
     /// Nothing more is to be done.
@@ -246,6 +270,7 @@ impl<'p> Climb<'p> {
     pub(in super::super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) {
         if matches!(self.ask, Ask::Step { .. }) {
             self.queries += 1;
+            self.is_on_its_way = false;
             self.at.steps += 1;
             self.at.total = self.judge.add(self.at.total, self.at.steps, reward);
         }
@@ -291,7 +316,7 @@ impl<'p> Climb<'p> {
 
     /// Goes from a node to the next one; none if another trace or tree is to be begun.
     fn leave(&mut self, node: Node) -> Result<Option<Node>, Ask> {
-        self.recalled += 1;
+        self.recalled += u64::from(!self.is_on_its_way);
         let Record { steps, total, verdict, .. } = *self.recall.record(node);
         (self.at.steps, self.at.total) = (steps, total);
         if verdict != Verdict::Running || steps >= self.limit {
@@ -443,7 +468,6 @@ impl<'p> Climb<'p> {
         self.rivals.clone_from(&losses);
         let wide = if self.doing == Doing::Improve { tree.clone() } else { wide };
         let here = Placed { tree, wide, losses, loss };
-        if std::env::var("HDBG").is_ok() { eprintln!("{:?} {:?} whole {} work {} q {} few {} starts {}", self.doing, (loss.fails, loss.value, loss.size), is_whole, self.hints.work + self.work(), self.queries, self.hints.few, self.hints.starts); }
         if is_whole && self.hints.home.as_ref().is_none_or(|home| loss < home.loss) {
             self.hints.home = Some(here.clone());
             self.hints.has_improved = true;

@@ -23,6 +23,7 @@ mod ranked;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::climb::Climb;
+use self::climb::Doing;
 use self::loss::Loss;
 use self::random::Random;
 pub(super) use self::ranked::Ranked;
@@ -37,6 +38,9 @@ pub(super) struct Hints {
     /// The best tree, and the one that is being improved.
     home: Option<Placed>,
     here: Option<Placed>,
+    /// What is being done, and the changed tree that is run.
+    doing: Doing,
+    probe: Option<Ranked>,
     /// How many changes drawn at random have been no better, one after the other.
     misses: u64,
     /// The places of that tree that are still to be tried.
@@ -88,6 +92,8 @@ impl Hints {
             random: Random(tuning.seed),
             home: None,
             here: None,
+            doing: Doing::default(),
+            probe: None,
             misses: 0,
             untried: Vec::new(),
             path: Vec::new(),
@@ -107,28 +113,28 @@ impl Hints {
     /// How many queries hints may make now, if the walk has made so many: more than the walk while the proof is far
     /// away, as many at first and as long as they improve the best tree, and then only a small share.
     pub(super) fn due(&self, problem: &Problem, walked: u64, has_best: bool, tuning: &Tuning) -> u64 {
-        let HintTuning { first, near, patience, .. } = tuning.hints;
-        if problem.objective().wants_rewards() {
-            // The walk can leave little out: it is not likely to end, nor to find what is good.
-            return walked.saturating_mul(tuning.hints.returns).saturating_sub(self.work);
-        }
-        if problem.objective().over() != Over::Worst {
-            return walked.saturating_sub(self.work);
-        }
-        let patient = self.improved_at.saturating_mul(patience) / 100;
-        // Some trace has reached the goal: then it is near.
-        let first = if !has_best && self.has_reached { near } else { first };
-        let eager = walked.min(far_from_end(problem, &tuning.hints)).saturating_mul(tuning.hints.eager);
+        let hints = &tuning.hints;
+        let (objective, nodes) = (problem.objective(), problem.limits().nodes());
         // All trees of few predicates are walked soon enough.
-        let is_late = walked >= tuning.hints.late
-            && problem.limits().nodes() > FEW_NODES
-            && self.work < self.improved_at.max(tuning.hints.late / 4).saturating_mul(8);
-        let share = match has_best {
-            _ if is_late => tuning.hints.share_late,
-            true => tuning.hints.share,
-            false => tuning.hints.share_first,
+        let is_late = walked >= hints.late && nodes > FEW_NODES;
+        let wanted = if objective.wants_rewards() {
+            // The walk can leave little out: it is not likely to end, nor to find what is good in large trees.
+            let late = walked.saturating_sub(hints.late_returns).saturating_mul(LATE_RETURNS);
+            walked.saturating_add(late).saturating_mul(hints.returns)
+        } else if objective.over() != Over::Worst {
+            // It can leave out less than where one trace rules a tree out.
+            walked / hints.share_mean
+        } else {
+            let patient = self.improved_at.saturating_mul(hints.patience) / 100;
+            // Some trace has reached the goal: then it is near.
+            let first = if !has_best && self.has_reached { hints.near } else { hints.first };
+            let eager = walked.min(far_from_end(problem, hints)).saturating_mul(hints.eager);
+            let share = if has_best { hints.share } else { hints.share_first };
+            eager.max(walked.min(patient.max(first))).max(walked / share)
         };
-        eager.max(walked.min(patient.max(first))).max(walked / share).saturating_sub(self.work)
+        let lately = self.improved_at.max(hints.late / 2).saturating_mul(hints.stale);
+        let late = if is_late && self.work < lately { walked / hints.share_late } else { 0 };
+        wanted.max(late).saturating_sub(self.work)
     }
 
     /// A task has done so much.
@@ -142,6 +148,7 @@ impl Hints {
     /// Somebody else has found a better tree: it is to be improved.
     pub(super) fn adopt(&mut self, tree: Ranked) {
         self.here = Some(Placed::untried(tree));
+        self.probe = None;
         self.misses = 0;
         self.untried.clear();
         self.path.clear();
@@ -158,8 +165,11 @@ impl Hints {
         order.into_iter().eq(0..states as u32)
             && (1..=states).contains(&self.few)
             && self.untried.iter().all(|&place| usize::from(place) < places)
-            && [self.starts, self.in_order, self.trying, self.at_random, self.work, self.improved_at].iter().all(|&count| count < MOST_PLAUSIBLE)
+            && [self.starts, self.in_order, self.trying, self.at_random, self.work, self.improved_at]
+                .iter()
+                .all(|&count| count < MOST_PLAUSIBLE)
             && self.home.as_ref().is_none_or(is_whole)
+            && self.probe.as_ref().is_none_or(|probe| probe.is_of(problem))
             && placed.all(|placed| {
                 placed.tree.is_of(problem)
                     && placed.wide.is_of(problem)
@@ -185,6 +195,8 @@ fn far_from_end(problem: &Problem, tuning: &HintTuning) -> u64 {
     u64::try_from(expected).map_or(tuning.late, |expected| tuning.late.min(expected / tuning.parts))
 }
 
+/// So many times more for rewards, later.
+const LATE_RETURNS: u64 = 8;
 /// As many predicates as a tree of depth 2 has.
 const FEW_NODES: u64 = 3;
 /// So many initial states are tried first.

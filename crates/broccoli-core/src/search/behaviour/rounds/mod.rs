@@ -169,6 +169,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, has_best, tuning));
         // What hints find is known when the chunk is folded: alone they are not to be long.
         let most = if count == 1 { steps / HINT_PARTS } else { steps };
+        let is_behind = due > most;
         let due = due.min(most.max(tuning.least_chunk));
         let mut chunk = Vec::new();
         if due > 0 {
@@ -176,8 +177,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             let hints = self.state.hints.clone().map(Box::new);
             chunk.push(Task { hints, ..self.task(Vec::new(), due) });
         }
-        // A lone one waits for what it finds.
-        if chunk.is_empty() || count > 1 {
+        // A lone one waits for what it finds, and so do all if hints are behind.
+        if chunk.is_empty() || count > 1 && !is_behind {
             let each = steps / count as u64;
             let leaves = self.state.left.take_tasks(count, each);
             chunk.extend(leaves.into_iter().map(|leaves| self.task(vec![leaves], each)));

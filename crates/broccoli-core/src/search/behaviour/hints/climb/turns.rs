@@ -1,6 +1,6 @@
 //! What is done next: a tree is measured, changed at random, improved or tried on all initial states; or another beginning.
 
-use super::{Climb, Doing};
+use super::{Climb, Doing, RECALLED};
 use crate::problem::Problem;
 use crate::problem::measure::FAILED;
 use crate::search::behaviour::hints::loss::Loss;
@@ -12,6 +12,9 @@ use crate::search::behaviour::hints::{Hints, LEAST_FEW, Placed};
 impl Climb<'_> {
     /// Prepares what is to be done next.
     pub(super) fn begin_scan(&mut self) {
+        // So that whatever is done comes to an end.
+        self.recalled += RECALLED;
+        self.is_on_its_way = false;
         self.frames.clear();
         self.path.clear();
         self.labels.cut_back(0);
@@ -22,7 +25,8 @@ impl Climb<'_> {
         self.has_improved = false;
         let limits = self.problem.limits();
         let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX);
-        let Hints { random, here, home, order, untried, few, misses, .. } = &mut self.hints;
+        let Hints { random, here, home, order, untried, few, misses, probe, .. } = &mut self.hints;
+        let probe = probe.take();
         if here.is_none() && home.is_none() {
             // Any initial state may be the one from which a first tree gets somewhere.
             let first = random.below(order.len() as u64) as usize;
@@ -35,7 +39,7 @@ impl Climb<'_> {
         if losses.is_empty() {
             self.doing = Doing::Measure;
         } else if self.doing != Doing::Try {
-            let is_probe = *misses < 300;
+            let is_probe = *misses < MISSES;
             self.doing = if is_probe { Doing::Probe } else { Doing::Improve };
         }
         self.base.clone_from(tree);
@@ -54,8 +58,10 @@ impl Climb<'_> {
                 }
             }
             Doing::Probe => {
-                *wide = wide.filled(random, &self.thresholds, limits.depth(), nodes.min(MOST_RANDOM));
-                self.base = changed(wide, random, self.problem, &self.thresholds, self.actions);
+                self.base = probe.unwrap_or_else(|| {
+                    *wide = wide.filled(random, &self.thresholds, limits.depth(), nodes.min(MOST_RANDOM));
+                    changed(wide, random, self.problem, &self.thresholds, self.actions)
+                });
                 self.neighbours = Neighbours::one(&self.base);
                 // One that is as good will do, too.
                 self.must = Loss { size: usize::MAX, ..*loss };
@@ -146,11 +152,16 @@ impl Climb<'_> {
 
     /// The tree that was tried is the best: it is improved for the initial state that is worst for it, too.
     fn adopt_home(&mut self) {
-        let Hints { home: Some(home), here: Some(here), order, .. } = &mut self.hints else { return };
+        let Hints { home: Some(home), here: Some(here), order, few, .. } = &mut self.hints else { return };
         if self.judge.is_worst() {
             let worst = |&place: &usize| home.losses[order[place] as usize];
             let first = (0..order.len()).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
-            first.into_iter().for_each(|first| order[..=first].rotate_right(1));
+            first.into_iter().for_each(|first| {
+                if first >= *few {
+                    *few += 1;
+                }
+                order[..=first].rotate_right(1)
+            });
         }
         (here.tree, here.losses) = (home.tree.clone(), home.losses.clone());
         if let Some(loss) = self.hints.home.as_ref().map(|home| self.loss_on_few(home))
@@ -162,7 +173,6 @@ impl Climb<'_> {
 
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
-        if std::env::var("HDBG").is_ok() { eprintln!("again {:?} work {} at_random {} in_order {} queries {} recalled {}", self.hints.here.as_ref().map(|h| (h.loss.value, h.loss.size, h.wide.size())), self.hints.work + self.work(), self.hints.at_random, self.hints.in_order, self.queries, self.recalled); }
         let Hints { random, home, here, starts, few, order, misses, .. } = &mut self.hints;
         *starts += 1;
         *misses = 0;
@@ -227,7 +237,7 @@ fn changed(
 /// One new beginning in so many is from any tree, at most.
 const ANYWHERE: u64 = 3;
 /// So many changes for a place are drawn, one after the other, before all are walked.
-const MISSES: u64 = 8;
+const MISSES: u64 = 300;
 /// One change in so many puts any tree in the place of a part.
 const WHOLE_PARTS: u64 = 16;
 /// A new beginning has no more predicates than this.
