@@ -132,6 +132,8 @@ impl<S: Store> Walk<S> {
     /// What is remembered of the running trace, which is at a leaf. If it has come to no new cell since it was remembered
     /// last, it is written down from there.
     pub(super) fn look_up(&mut self) -> Remembered {
+        // The trace that was set aside last may have been written down.
+        self.recall.stop();
         let Position { node, trace, steps, .. } = self.at;
         let initial = self.order[trace as usize];
         let (last, action, next) = self.recall.catch_up(node, initial, steps, |cell| self.label(cell));
