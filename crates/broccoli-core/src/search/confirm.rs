@@ -22,7 +22,8 @@ pub(super) fn confirm(
     // A perfect value needs no trace that is as bad.
     let mut is_reached = value == problem.perfect();
     for initial in 0..problem.initial_states().len() {
-        let (verdict, _) = run(|seen| best.tree.action(seen), problem.objective(), value, initial, instance)?;
+        let policy = |seen: &[f64]| best.tree.action(seen);
+        let (verdict, _) = run(policy, problem.objective(), value, initial, instance, |_, _, _| Ok(()))?;
         let is_end = instance.steps() == value;
         match problem.objective() {
             Objective::Reach { .. } if verdict != Verdict::Satisfied => {

@@ -44,7 +44,7 @@ use std::sync::Arc;
 use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
-use behaviour::State;
+use behaviour::{KnownTraces, State, Trie};
 use prices::After;
 use progress::{Conclusion, Progress};
 
@@ -87,6 +87,8 @@ pub struct Search<'a> {
     first: bool,
     good_enough: Option<f64>,
     start: Option<Tree>,
+    /// What it did.
+    known: Option<(Tree, Trie)>,
     keeper: Option<&'a mut dyn Keeper>,
     checkpoint: Option<Checkpoint>,
     /// Whether the checkpoint was made just now, by the same system.
@@ -117,6 +119,7 @@ impl<'a> Search<'a> {
             first: false,
             good_enough: None,
             start: None,
+            known: None,
             keeper: None,
             checkpoint: None,
             is_going_on: false,
@@ -336,8 +339,8 @@ impl<'a> Search<'a> {
                 backtracking::search(problem, factory, pruning, &mut progress)
             }
             (Ok(ran_again), Engine::Behaviour) => {
-                let options =
-                    behaviour::Options { witness: self.witness.take(), ..self.options(after.cache.clone()) };
+                let (start, witness) = (self.known.take(), self.witness.take());
+                let options = behaviour::Options { start, witness, ..self.options(after.cache.clone()) };
                 let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
                 let saved = checkpoint.map(|checkpoint| checkpoint.saved);
                 let ended = behaviour::search(problem, factory, &options, &mut progress, saved);
@@ -378,11 +381,13 @@ impl<'a> Search<'a> {
             untried = checkpoint.untried.clone();
         }
         if let Some(tree) = untried {
-            let started = progress.start(problem, factory, tree.clone());
+            let mut known = KnownTraces::new(problem);
+            let started = progress.start(problem, factory, tree.clone(), &mut known);
             if started.is_err() {
-                progress.keep_with(State::root(problem, self.chosen_tuning()), Some(tree));
+                progress.keep_with(State::root(problem, self.chosen_tuning()), Some(tree.clone()));
                 started?;
             }
+            self.known = Some((tree, known.end()));
         }
         Ok(ran_again)
     }
@@ -440,6 +445,7 @@ impl<'a> Search<'a> {
             tuning: self.chosen_tuning(),
             cache,
             memory: self.memory,
+            start: None,
             witness: None,
         }
     }

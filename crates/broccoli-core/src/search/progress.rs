@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
+use super::behaviour::KnownTraces;
 use super::behaviour::State;
 use super::checkpoint::{Checkpoint, Keeper};
 use super::counts::Counts;
-use super::value::trace_value;
+use super::value::run;
 use super::{Event, Improvement, Observer, Solution, Statistics, Status};
-use crate::problem::{Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory};
+use crate::problem::{
+    Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory, Verdict,
+};
 use crate::tree::Tree;
 
 pub(super) struct Progress<'a> {
@@ -170,13 +173,30 @@ impl<'a> Progress<'a> {
         problem: &Problem,
         factory: &dyn SystemFactory,
         tree: Tree,
+        known: &mut KnownTraces<'_>,
     ) -> Result<(), RunError> {
         let mut instance = self.instance(problem, factory)?;
-        let mut values = Vec::new();
+        let mut values: Vec<Option<u64>> = Vec::new();
         let (traces, queries) = self.of_start;
         for initial in 0..problem.initial_states().len() {
-            let value = instance
-                .guarded(|instance| trace_value(|seen| tree.action(seen), self.objective, initial, instance));
+            // A trace that lives as long as the worst before it makes no difference.
+            let most = match self.objective {
+                Objective::Survive { over: Over::Worst, horizon } => {
+                    values.iter().flatten().fold(horizon, |a, &b| a.min(b))
+                }
+                objective => objective.horizon(),
+            };
+            let policy = |seen: &[f64]| tree.action(seen);
+            let value = instance.guarded(|instance| {
+                known.begin(initial);
+                let tell =
+                    |instance: &mut Instance<'_>, verdict, action| known.tell(instance, verdict, action);
+                let (verdict, total) = run(policy, self.objective, most, initial, instance, tell)?;
+                Ok(match verdict {
+                    Verdict::Running if most < self.objective.horizon() => Some(most),
+                    _ => self.objective.worth(verdict, instance.steps(), total),
+                })
+            });
             self.of_start = (traces + initial as u64 + 1, queries + instance.queries());
             (self.statistics.traces, self.statistics.queries) = self.of_start;
             let value = value?;

@@ -141,6 +141,7 @@ impl<'a> Search<'a> {
                 is_part: true,
                 shared: None,
                 witness: None, // the evidence would be that of a part
+                known: None,
                 ..self
             };
             let outcome = search.run()?;

@@ -3,20 +3,25 @@
 use crate::problem::{Instance, Objective, Problem, Return, RunError, SystemFactory, Verdict};
 use crate::tree::Tree;
 
-/// Runs a policy from one initial state for at most `limit` steps: the verdict, and the sum of the rewards.
+/// Runs a policy from one initial state for at most `limit` steps: the verdict, and the sum of the rewards. Tells where
+/// the trace is, and the action that comes next unless it ends there.
 pub(super) fn run(
     policy: impl Fn(&[f64]) -> usize,
     objective: Objective,
     limit: u64,
     initial: usize,
     instance: &mut Instance<'_>,
+    mut tell: impl FnMut(&mut Instance<'_>, Verdict, Option<usize>) -> Result<(), RunError>,
 ) -> Result<(Verdict, f64), RunError> {
     let mut verdict = instance.reset(initial)?;
     let mut rewards = Rewards::new(objective);
     while verdict == Verdict::Running && instance.steps() < limit {
-        verdict = instance.step(policy(instance.observation()))?;
+        let action = policy(instance.observation());
+        tell(instance, verdict, Some(action))?;
+        verdict = instance.step(action)?;
         rewards.add(instance.reward());
     }
+    tell(instance, verdict, None)?;
     Ok((verdict, rewards.total))
 }
 
@@ -54,7 +59,7 @@ pub(super) fn trace_value(
     initial: usize,
     instance: &mut Instance<'_>,
 ) -> Result<Option<u64>, RunError> {
-    let (verdict, total) = run(policy, objective, objective.horizon(), initial, instance)?;
+    let (verdict, total) = run(policy, objective, objective.horizon(), initial, instance, |_, _, _| Ok(()))?;
     Ok(objective.worth(verdict, instance.steps(), total))
 }
 

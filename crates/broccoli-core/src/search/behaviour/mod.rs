@@ -52,6 +52,7 @@ use self::bounds::{Arena, Registers};
 pub(super) use self::equals::for_each_equal;
 use self::lane::Setting;
 pub(super) use self::realise::Labelled;
+pub(super) use self::recall::{KnownTraces, Trie};
 use self::rounds::Rounds;
 pub(super) use self::state::State;
 use self::team::Board;
@@ -61,6 +62,7 @@ use super::progress::Progress;
 use super::sample;
 use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
+use crate::tree::Tree;
 
 /// How to search.
 pub(super) struct Options {
@@ -71,6 +73,8 @@ pub(super) struct Options {
     pub(super) cache: Option<Shared>,
     /// How much memory cache and leaves may take.
     pub(super) memory: Option<usize>,
+    /// The tree that was run before the search began, and what it did.
+    pub(super) start: Option<(Tree, Trie)>,
     /// Takes down what is walked.
     pub(super) witness: Option<Arc<dyn Witness>>,
 }

@@ -9,7 +9,7 @@
 //! The tasks of a chunk read one [`Trie`], which does not change meanwhile. What each of them adds is kept apart and
 //! comes to the trie when the chunk is folded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::realise::are_cells;
 use super::walk::Position;
-use crate::problem::{Problem, Verdict};
+use crate::problem::{Instance, Problem, RunError, Verdict};
 
 /// Number of an initial state, or of a node: the nodes of a trie come after the initial states, and those that a task
 /// adds come after the nodes of the trie.
@@ -40,7 +40,7 @@ pub(super) struct Record {
 
 /// Remembered traces: those of all tasks that were folded, or what a task adds to them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Trie {
+pub(in crate::search) struct Trie {
     dimensions: usize,
     actions: usize,
     /// The number of its first node.
@@ -156,6 +156,61 @@ impl Trie {
         }
         self.forget_places();
         true
+    }
+}
+
+/// Traces that are run before the search begins, to be remembered.
+pub(in crate::search) struct KnownTraces<'p> {
+    problem: &'p Problem,
+    trie: Trie,
+    /// Where the next node belongs, and the cells that the trace has come to.
+    pen: (Node, u32),
+    seen: BTreeSet<Vec<u16>>,
+}
+
+impl<'p> KnownTraces<'p> {
+    pub(in crate::search) fn new(problem: &'p Problem) -> Self {
+        KnownTraces { problem, trie: Trie::new(problem), pen: (NONE, 0), seen: BTreeSet::new() }
+    }
+
+    /// The trace from this initial state begins.
+    pub(in crate::search) fn begin(&mut self, initial: usize) {
+        self.pen = (initial as Node, 0);
+        self.seen.clear();
+    }
+
+    /// The trace is here, and takes this action, or ends. (Sums of rewards are another matter: see [`Tally`]. They are not
+    /// remembered.)
+    ///
+    /// [`Tally`]: crate::problem::measure::Tally
+    pub(in crate::search) fn tell(
+        &mut self,
+        instance: &mut Instance<'_>,
+        verdict: Verdict,
+        action: Option<usize>,
+    ) -> Result<(), RunError> {
+        if self.problem.objective().wants_rewards() {
+            return Ok(());
+        }
+        let mut cell = vec![0; self.trie.dimensions];
+        self.problem.cell(instance.observation(), &mut cell);
+        if action.is_some() && self.seen.contains(&cell) {
+            return Ok(());
+        }
+        let (parent, after) = self.pen;
+        let record = Record { steps: instance.steps(), total: 0.0, verdict, parent, after };
+        let node = self.trie.push(record, &cell);
+        match verdict {
+            Verdict::Running => self.trie.places.save(instance)?,
+            _ => self.trie.places.push(&[]),
+        }
+        self.pen = (node, action.unwrap_or(0) as u32);
+        self.seen.insert(cell);
+        Ok(())
+    }
+
+    pub(in crate::search) fn end(self) -> Trie {
+        self.trie
     }
 }
 

@@ -27,6 +27,7 @@ use self::climb::Doing;
 use self::loss::Loss;
 use self::random::Random;
 pub(super) use self::ranked::Ranked;
+use super::score::Score;
 use super::tuning::{HintTuning, Tuning};
 use crate::problem::{Over, Problem};
 use crate::search::counts::MOST_PLAUSIBLE;
@@ -112,12 +113,16 @@ impl Hints {
 
     /// How many queries hints may make now, if the walk has made so many: more than the walk while the proof is far
     /// away, as many at first and as long as they improve the best tree, and then only a small share.
-    pub(super) fn due(&self, problem: &Problem, walked: u64, has_best: bool, tuning: &Tuning) -> u64 {
+    pub(super) fn due(&self, problem: &Problem, walked: u64, best: Option<Score>, tuning: &Tuning) -> u64 {
         let hints = &tuning.hints;
         let (objective, nodes) = (problem.objective(), problem.limits().nodes());
         // All trees of few predicates are walked soon enough.
         let is_late = walked >= hints.late && nodes > FEW_NODES;
-        let wanted = if objective.wants_rewards() {
+        let is_perfect = best.is_some_and(|best| best.value(objective) == problem.perfect());
+        let wanted = if is_perfect {
+            // It may still be too large; but how small it can be the walk knows before long.
+            return (walked / hints.share).saturating_sub(self.work);
+        } else if objective.wants_rewards() {
             // The walk can leave little out: it is not likely to end, nor to find what is good in large trees.
             let late = walked.saturating_sub(hints.late_returns).saturating_mul(LATE_RETURNS);
             walked.saturating_add(late).saturating_mul(hints.returns)
@@ -127,9 +132,9 @@ impl Hints {
         } else {
             let patient = self.improved_at.saturating_mul(hints.patience) / 100;
             // Some trace has reached the goal: then it is near.
-            let first = if !has_best && self.has_reached { hints.near } else { hints.first };
+            let first = if best.is_none() && self.has_reached { hints.near } else { hints.first };
             let eager = walked.min(far_from_end(problem, hints)).saturating_mul(hints.eager);
-            let share = if has_best { hints.share } else { hints.share_first };
+            let share = if best.is_some() { hints.share } else { hints.share_first };
             eager.max(walked.min(patient.max(first))).max(walked / share)
         };
         let lately = self.improved_at.max(hints.late / 2).saturating_mul(hints.stale);

@@ -57,6 +57,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         state.tuning = state.tuning.bounded();
         state.forget_places();
         Arc::make_mut(&mut state.trie).restore(setting.problem);
+        if let Some((tree, traces)) = &options.start {
+            state.trie = Arc::new(traces.clone());
+            let tree = Ranked::of(setting.problem, tree);
+            tree.into_iter().zip(&mut state.hints).for_each(|(tree, hints)| hints.adopt(tree));
+        }
         let (problem, sample) = (setting.problem, setting.sample.clone());
         let team = Team::new(setting, board, scope)?;
         let mut rounds = Rounds { problem, options, progress, board, team, sample, state };
@@ -165,8 +170,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     fn next_chunk(&mut self) -> Vec<Task> {
         let State { tuning, work, hints, .. } = &self.state;
         let (steps, count) = tuning.chunk(*work);
-        let has_best = self.state.best.is_some();
-        let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, has_best, tuning));
+        let best = self.state.best.as_ref().map(|best| best.score);
+        let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, best, tuning));
         // What hints find is known when the chunk is folded: alone they are not to be long.
         let most = if count == 1 { steps / HINT_PARTS } else { steps };
         let is_behind = due > most;
