@@ -553,10 +553,9 @@ impl<'p> Climb<'p> {
     /// Traces towards a goal are not run for longer.
     fn patience(&self) -> u64 {
         match &self.hints.home {
-            // Not much worse than the best, so that a change of it can be judged.
+            // What is worse than the best is no way to a better one, and the proof need not know it.
             Some(home) if home.loss.fails == 0 => {
-                let worst = home.losses.iter().copied().filter(|&loss| loss != FAILED).fold(0.0, f64::max);
-                ((worst * 1.25) as u64).saturating_add(10)
+                home.losses.iter().copied().filter(|&loss| loss != FAILED).fold(0.0, f64::max) as u64
             }
             // Twice as long every eighth time, four times as long every 64th, and so on.
             _ => FIRST_PATIENCE << (self.hints.starts.trailing_ones() / 3).min(8),
