@@ -99,7 +99,7 @@ impl Hints {
             untried: Vec::new(),
             path: Vec::new(),
             order: (0..problem.initial_states().len() as u32).collect(),
-            few: problem.initial_states().len().min(LEAST_FEW),
+            few: least_few(problem),
             has_reached: false,
             starts: 0,
             in_order: 0,
@@ -188,6 +188,14 @@ impl Placed {
     fn untried(tree: Ranked) -> Self {
         Placed { wide: tree.clone(), tree, losses: Vec::new(), loss: Loss::WORST }
     }
+}
+
+/// From how many initial states a tree is run first: from all where it is told early that one seems worse, as what is
+/// better from a few of them often is not from all.
+fn least_few(problem: &Problem) -> usize {
+    let (objective, states) = (problem.objective(), problem.initial_states().len());
+    let is_raced = objective.wants_rewards() && matches!(objective.over(), Over::Mean | Over::Sum);
+    if is_raced { states } else { states.min(LEAST_FEW) }
 }
 
 /// Up to so many steps of the walk its end is far away. How many it makes is not known before; on problems that can be

@@ -7,7 +7,7 @@ use crate::search::behaviour::hints::loss::Loss;
 use crate::search::behaviour::hints::neighbours::Neighbours;
 use crate::search::behaviour::hints::random::Random;
 use crate::search::behaviour::hints::ranked::{self, Place, Ranked};
-use crate::search::behaviour::hints::{Hints, LEAST_FEW, Placed};
+use crate::search::behaviour::hints::{Hints, Placed, least_few};
 
 impl Climb<'_> {
     /// Prepares what is to be done next.
@@ -173,10 +173,10 @@ impl Climb<'_> {
 
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
-        let Hints { random, home, here, starts, few, order, misses, .. } = &mut self.hints;
+        let Hints { random, home, here, starts, few, misses, .. } = &mut self.hints;
         *starts += 1;
         *misses = 0;
-        *few = (*few / 2).max(LEAST_FEW).min(order.len());
+        *few = (*few / 2).max(least_few(self.problem));
         let home = home
             .as_ref()
             .filter(|home| home.loss.fails == 0 || home.losses.iter().any(|&loss| loss != FAILED));
