@@ -120,8 +120,8 @@ impl Hints {
         let is_late = walked >= hints.late && nodes > FEW_NODES;
         let is_perfect = best.is_some_and(|best| best.value(objective) == problem.perfect());
         let wanted = if is_perfect {
-            // It may still be too large; but how small it can be the walk knows before long.
-            return (walked / hints.share).saturating_sub(self.work);
+            // It may still be too large; but how small it can be the walk mostly knows before long.
+            walked / hints.share
         } else if objective.wants_rewards() {
             // The walk can leave little out: it is not likely to end, nor to find what is good in large trees.
             let late = walked.saturating_sub(hints.late_returns).saturating_mul(LATE_RETURNS);

@@ -152,16 +152,11 @@ impl Climb<'_> {
 
     /// The tree that was tried is the best: it is improved for the initial state that is worst for it, too.
     fn adopt_home(&mut self) {
-        let Hints { home: Some(home), here: Some(here), order, few, .. } = &mut self.hints else { return };
+        let Hints { home: Some(home), here: Some(here), order, .. } = &mut self.hints else { return };
         if self.judge.is_worst() {
             let worst = |&place: &usize| home.losses[order[place] as usize];
             let first = (0..order.len()).rev().max_by(|a, b| worst(a).total_cmp(&worst(b)));
-            first.into_iter().for_each(|first| {
-                if first >= *few {
-                    *few += 1;
-                }
-                order[..=first].rotate_right(1)
-            });
+            first.into_iter().for_each(|first| order[..=first].rotate_right(1));
         }
         (here.tree, here.losses) = (home.tree.clone(), home.losses.clone());
         if let Some(loss) = self.hints.home.as_ref().map(|home| self.loss_on_few(home))
