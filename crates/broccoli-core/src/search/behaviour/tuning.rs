@@ -40,7 +40,7 @@ pub struct Tuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HintTuning {
-    /// Which random numbers are drawn.
+    /// Which random numbers are drawn. What is found early differs from seed to seed; what is proved does not.
     pub seed: u64,
     /// Hints make as many queries as the walk up to this number, …
     pub first: u64,
@@ -73,7 +73,7 @@ pub struct HintTuning {
 impl Default for HintTuning {
     fn default() -> Self {
         HintTuning {
-            seed: 0,
+            seed: 7,
             first: 1_024,
             near: 1 << 15,
             patience: 150,
