@@ -178,7 +178,7 @@ fn a_system_that_is_not_deterministic_is_noticed_before_the_search() {
 
 #[test]
 fn a_system_that_is_not_deterministic_is_noticed_during_the_search() {
-    let folder = folder("random", 50);
+    let folder = folder("random", 10);
     let output = broccoli(&folder, "solve", &["--json", "--no-check"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let error = json(&output)["error"].to_string();
