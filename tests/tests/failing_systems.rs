@@ -364,7 +364,7 @@ fn one_worker_fails() {
     let problem = MOUNTAIN_CAR.problem().build().expect("the defaults");
     let whole = Search::new(&problem, &MOUNTAIN_CAR).run().expect("no fault");
     for (threads, panics, fails_at) in
-        [(1, false, 90_000), (1, true, 90_000), (2, false, 90_000), (3, true, 120_000)]
+        [(1, false, 90_000), (1, true, 90_000), (2, false, 90_000), (3, true, 100_000)]
     {
         let steps = Arc::new(AtomicU64::new(0));
         let factory = || {

@@ -27,9 +27,9 @@ use crate::search::behaviour::walk::{Ask, Origin, Position};
 
 /// So many remembered places count as one query: they take time, too.
 const RECALLED: u64 = 16;
-/// Trees are tried on all initial states for so many times as long as all else takes at most, and their neighbours are
-/// walked for so many times as long.
+/// Trees are tried on all initial states for at most so many times as long as all else takes, …
 const TRIES: u64 = 2;
+/// … and their neighbours are walked for at most so many times as long as changes are drawn at random.
 const IN_ORDER: u64 = 4;
 /// The first traces towards a goal are given up after so many steps, later ones sometimes after more.
 const FIRST_PATIENCE: u64 = 200;
@@ -203,19 +203,15 @@ impl<'p> Climb<'p> {
             && self.is_worth_a_try()
     }
 
-    /// Whether walking all neighbours takes too much: as much as everything else.
+    /// Whether walking all neighbours takes too much. The less can be given up early, the less it is worth.
     fn is_too_dear(&self) -> bool {
         let Hints { in_order, at_random, .. } = self.hints;
-        self.doing == Doing::Improve
-            && in_order + (self.work() - self.counted)
-                > at_random
-                    * if self.problem.objective().wants_rewards() {
-                        0
-                    } else if self.judge.is_worst() {
-                        IN_ORDER
-                    } else {
-                        1
-                    }
+        let times = match self.problem.objective() {
+            objective if objective.wants_rewards() => 0,
+            _ if self.judge.is_worst() => IN_ORDER,
+            _ => 1,
+        };
+        self.doing == Doing::Improve && in_order + (self.work() - self.counted) > at_random * times
     }
 
     /// Nothing more is to be done.

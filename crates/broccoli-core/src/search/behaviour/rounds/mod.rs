@@ -58,7 +58,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         state.forget_places();
         Arc::make_mut(&mut state.trie).restore(setting.problem);
         if let Some((tree, traces)) = &options.start {
-            state.trie = Arc::new(traces.clone());
+            let mut traces = traces.clone();
+            if options.cache.is_some() {
+                // Places are known by the nodes of the cache then, and the tree was run without it.
+                traces.forget_places();
+            }
+            state.trie = Arc::new(traces);
             let tree = Ranked::of(setting.problem, tree);
             tree.into_iter().zip(&mut state.hints).for_each(|(tree, hints)| hints.adopt(tree));
         }
