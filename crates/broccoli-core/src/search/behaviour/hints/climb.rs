@@ -15,7 +15,7 @@ use super::neighbours::Neighbours;
 use super::ranked::Ranked;
 use super::{Branch, Hints, Placed};
 use crate::problem::measure::FAILED;
-use crate::problem::{Problem, Verdict};
+use crate::problem::{Objective, Problem, Verdict};
 use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 use crate::search::behaviour::recall::{Node, Recall, Record};
@@ -316,8 +316,10 @@ impl<'p> Climb<'p> {
         let Record { steps, total, verdict, .. } = *self.recall.record(node);
         (self.at.steps, self.at.total) = (steps, total);
         if verdict != Verdict::Running || steps >= self.limit {
+            let is_reach = matches!(self.problem.objective(), Objective::Reach { .. });
             let loss = match verdict {
-                Verdict::Satisfied if steps > self.limit => FAILED,
+                // Towards a goal what comes after the limit has not come; to survive, it is as good as any.
+                Verdict::Satisfied if steps > self.limit && is_reach => FAILED,
                 _ => self.judge.loss(verdict, steps, total),
             };
             self.losses.push(loss);
