@@ -280,3 +280,18 @@ fn a_tree_is_found_early() {
         assert!(best.value <= 130 && outcome.bound <= Some(104), "{} steps, {:?}", best.value, outcome.bound);
     }
 }
+
+/// The best tree as start: what it does is not run again, so the proof takes no more queries than without.
+#[test]
+fn the_best_tree_as_start_is_never_dearer() {
+    for environment in ["cartpole", "mountain-car", "pendulum"] {
+        let environment = broccoli_environments::find(environment).unwrap();
+        let problem = environment.problem().build().unwrap();
+        let without = Search::new(&problem, environment).run().unwrap();
+        let best = without.best.unwrap();
+        let with = Search::new(&problem, environment).start(best.tree).unwrap().run().unwrap();
+        assert_eq!(with.best.map(|best| best.value), Some(best.value));
+        let queries = (with.statistics.queries, without.statistics.queries);
+        assert!(queries.0 <= queries.1, "{}: {queries:?}", environment.name);
+    }
+}

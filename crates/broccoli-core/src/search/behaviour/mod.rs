@@ -19,7 +19,7 @@
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`], [`places`] | behaviours set aside, in an order, and how to come back to them |
 //! | [`hints`] | good trees early, by local search |
-//! | [`recall`] | traces of later initial states, so that they are not run again |
+//! | [`recall`] | traces that were run, so that they are not run again |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
 //! | [`equals`] | all behaviours that are as good as the best, and all their trees |
