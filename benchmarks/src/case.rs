@@ -3,12 +3,12 @@
 //! Every case has a set and a place in it, so that a child process can be told which one to solve.
 
 use anyhow::{Context, Result, ensure};
-use broccoli_core::problem::{InitialState, Problem, Thresholds};
+use broccoli_core::problem::{ALL, InitialState, Problem, Thresholds};
 use broccoli_environments::{Environment, find};
 use clap::ValueEnum;
 use serde::Deserialize;
 
-use crate::growth;
+use crate::{growth, thresholds};
 
 /// One problem. The files in `instances/` explain the fields.
 #[derive(Clone, Debug, Deserialize)]
@@ -21,6 +21,9 @@ pub(crate) struct Case {
     #[serde(default)]
     pub(crate) step: Vec<f64>,
     pub(crate) thresholds: Option<usize>,
+    /// Whether all numbers are thresholds.
+    #[serde(default)]
+    pub(crate) all: bool,
     pub(crate) depth: u32,
     pub(crate) nodes: u64,
     #[serde(default = "one")]
@@ -42,6 +45,7 @@ pub(crate) enum Set {
     Engines,
     Depth4,
     Growth,
+    Thresholds,
     Threads,
 }
 
@@ -58,6 +62,7 @@ impl Set {
             Set::Engines => "engines",
             Set::Depth4 => "depth4",
             Set::Growth => "growth",
+            Set::Thresholds => "thresholds",
             Set::Threads => "threads",
         }
     }
@@ -69,6 +74,7 @@ impl Set {
             Set::Engines => read(include_str!("../instances/engines.toml")),
             Set::Depth4 => read(include_str!("../instances/depth4.toml")),
             Set::Growth => growth::cases(),
+            Set::Thresholds => thresholds::cases(),
             Set::Threads => read(include_str!("../instances/threads.toml")),
         };
         cases.with_context(|| format!("instances/{}.toml", self.name()))
@@ -85,6 +91,7 @@ impl Case {
     pub(crate) fn problem(&self) -> Result<Problem> {
         let environment = self.environment()?;
         let grids = match self.thresholds {
+            _ if self.all => vec![Thresholds::all(); environment.dimensions.len()],
             Some(count) => (environment.dimensions.iter())
                 .map(|dimension| Thresholds::count(dimension.range.0, dimension.range.1, count))
                 .collect::<Result<_, _>>()?,
@@ -103,6 +110,7 @@ impl Case {
     /// The grid in short: `X=10`, the steps, or the number of thresholds.
     pub(crate) fn grid(&self) -> String {
         match (self.x, self.thresholds) {
+            _ if self.all => ALL.to_owned(),
             (Some(x), _) => format!("X={x}"),
             (None, Some(count)) => count.to_string(),
             (None, None) => format!("step {}", self.steps()),

@@ -1,5 +1,5 @@
-//! The chart of `growth`: an SVG of small panels, one column per curve, queries above seconds. And what other charts
-//! have in common with it.
+//! A chart of small panels as SVG: one column per curve, one figure above the other. And what other charts have in common
+//! with it.
 //!
 //! Made by hand, so that it needs nothing, and readable on a light and on a dark page.
 
@@ -9,12 +9,19 @@ use std::fmt::Write;
 pub(crate) struct Point<'a> {
     pub(crate) environment: &'a str,
     pub(crate) x: f64,
-    pub(crate) queries: f64,
-    pub(crate) seconds: f64,
+    pub(crate) figures: [f64; 2],
 }
 
-/// A figure of a measurement.
-type Measure = fn(&Point<'_>) -> f64;
+/// What a chart shows besides its points.
+pub(crate) struct Chart<'a> {
+    pub(crate) title: &'a str,
+    /// For those who cannot see it.
+    pub(crate) about: &'a str,
+    /// The environments, each a curve.
+    pub(crate) series: &'a [&'a str],
+    /// The names of the two figures.
+    pub(crate) figures: [&'a str; 2],
+}
 
 /// One column of the chart.
 pub(crate) struct Panel<'a> {
@@ -43,13 +50,16 @@ pub(crate) const PAGE_STYLE: &str = "\
 ";
 
 const STYLE: &str = "\
-  .s0 { stroke: #0550ae } .s1 { stroke: #bc4c00 } .s2 { stroke: #116329 }
-  .m0 { fill: #0550ae } .m1 { fill: #bc4c00 } .m2 { fill: #116329 }
+  .s0 { stroke: #0550ae } .s1 { stroke: #bc4c00 } .s2 { stroke: #116329 } .s3 { stroke: #8250df } .s4 { stroke: #57606a }
+  .m0 { fill: #0550ae } .m1 { fill: #bc4c00 } .m2 { fill: #116329 } .m3 { fill: #8250df } .m4 { fill: #57606a }
   @media (prefers-color-scheme: dark) {
-    .s0 { stroke: #79c0ff } .s1 { stroke: #ffa657 } .s2 { stroke: #7ee787 }
-    .m0 { fill: #79c0ff } .m1 { fill: #ffa657 } .m2 { fill: #7ee787 }
+    .s0 { stroke: #79c0ff } .s1 { stroke: #ffa657 } .s2 { stroke: #7ee787 } .s3 { stroke: #d2a8ff } .s4 { stroke: #b1bac4 }
+    .m0 { fill: #79c0ff } .m1 { fill: #ffa657 } .m2 { fill: #7ee787 } .m3 { fill: #d2a8ff } .m4 { fill: #b1bac4 }
   }
 ";
+
+/// Where a curve over thresholds has all numbers: beyond any list of them.
+pub(crate) const BEYOND_ALL: f64 = 1e6;
 
 /// A scale from numbers to a length.
 #[derive(Clone, Copy)]
@@ -85,38 +95,40 @@ impl Scale {
     }
 }
 
-/// The chart. `note` says where the figures come from.
-pub(crate) fn svg(environments: &[&str], panels: &[Panel<'_>], note: &str) -> String {
-    let width = LEFT + panels.len() as f64 * (WIDTH + GAP_X);
-    let height = TOP + 2.0 * (HEIGHT + GAP_Y) + 10.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         aria-label=\"Queries and seconds of a proof against thresholds, nodes and initial states\">\n\
-         <style>\n{PAGE_STYLE}{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
-    );
-    label(&mut svg, "title", LEFT, 26.0, "start", "What a proof costs, and how the cost grows");
-    for (series, environment) in environments.iter().enumerate() {
-        let x = LEFT + 150.0 * series as f64;
-        let _ = writeln!(svg, "<polyline class=\"s{series}\" points=\"{x},44 {},44\"/>", x + 28.0);
-        marker(&mut svg, series, x + 14.0, 44.0);
-        label(&mut svg, "name", x + 34.0, 48.0, "start", environment);
-    }
-    label(&mut svg, "note", LEFT, height - 8.0, "start", note);
-    let measures: [(&str, Measure); 2] = [("queries", |p| p.queries), ("seconds", |p| p.seconds)];
-    for (row, (name, measure)) in measures.into_iter().enumerate() {
-        let all = panels.iter().flat_map(|panel| &panel.points).map(measure);
-        let vertical = Scale::decades(all, HEIGHT);
-        for (column, panel) in panels.iter().enumerate() {
-            let x = LEFT + column as f64 * (WIDTH + GAP_X);
-            let y = TOP + row as f64 * (HEIGHT + GAP_Y);
-            let _ = writeln!(svg, "<g transform=\"translate({x} {y})\">");
-            frame(&mut svg, panel, name, vertical);
-            curves(&mut svg, environments, panel, measure, vertical);
-            svg.push_str("</g>\n");
+impl Chart<'_> {
+    /// The chart. `note` says where the figures come from.
+    pub(crate) fn svg(&self, panels: &[Panel<'_>], note: &str) -> String {
+        let width = LEFT + (panels.len() as f64 * (WIDTH + GAP_X)).max(150.0 * self.series.len() as f64);
+        let height = TOP + 2.0 * (HEIGHT + GAP_Y) + 10.0;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-label=\"{}\">\n<style>\n{PAGE_STYLE}{STYLE}</style>\n\
+             <rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n",
+            self.about
+        );
+        label(&mut svg, "title", LEFT, 26.0, "start", self.title);
+        for (series, environment) in self.series.iter().enumerate() {
+            let x = LEFT + 150.0 * series as f64;
+            let _ = writeln!(svg, "<polyline class=\"s{series}\" points=\"{x},44 {},44\"/>", x + 28.0);
+            marker(&mut svg, series, x + 14.0, 44.0);
+            label(&mut svg, "name", x + 34.0, 48.0, "start", environment);
         }
+        label(&mut svg, "note", LEFT, height - 8.0, "start", note);
+        for (row, name) in self.figures.into_iter().enumerate() {
+            let all = panels.iter().flat_map(|panel| &panel.points).map(|point| point.figures[row]);
+            let vertical = Scale::decades(all, HEIGHT);
+            for (column, panel) in panels.iter().enumerate() {
+                let x = LEFT + column as f64 * (WIDTH + GAP_X);
+                let y = TOP + row as f64 * (HEIGHT + GAP_Y);
+                let _ = writeln!(svg, "<g transform=\"translate({x} {y})\">");
+                frame(&mut svg, panel, name, vertical);
+                curves(&mut svg, self.series, panel, row, vertical);
+                svg.push_str("</g>\n");
+            }
+        }
+        svg.push_str("</svg>\n");
+        svg
     }
-    svg.push_str("</svg>\n");
-    svg
 }
 
 fn horizontal(panel: &Panel<'_>) -> (Scale, Vec<f64>) {
@@ -139,17 +151,18 @@ fn frame(svg: &mut String, panel: &Panel<'_>, name: &str, vertical: Scale) {
     for value in values {
         let x = scale.at(value);
         let _ = writeln!(svg, "<path class=\"grid\" d=\"M{x:.1} {HEIGHT}v4\"/>");
-        label(svg, "tick", x, HEIGHT + 17.0, "middle", &value.to_string());
+        let text = if value == BEYOND_ALL { "all".to_owned() } else { value.to_string() };
+        label(svg, "tick", x, HEIGHT + 17.0, "middle", &text);
     }
     label(svg, "tick", WIDTH / 2.0, HEIGHT + 33.0, "middle", panel.axis);
 }
 
-fn curves(svg: &mut String, environments: &[&str], panel: &Panel<'_>, measure: Measure, vertical: Scale) {
+fn curves(svg: &mut String, environments: &[&str], panel: &Panel<'_>, row: usize, vertical: Scale) {
     let (scale, _) = horizontal(panel);
     for (series, environment) in environments.iter().enumerate() {
         let points: Vec<(f64, f64)> = (panel.points.iter())
             .filter(|point| point.environment == *environment)
-            .map(|point| (scale.at(point.x), HEIGHT - vertical.at(measure(point))))
+            .map(|point| (scale.at(point.x), HEIGHT - vertical.at(point.figures[row])))
             .collect();
         let line: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(svg, "<polyline class=\"s{series}\" points=\"{}\"/>", line.join(" "));
@@ -164,7 +177,9 @@ fn marker(svg: &mut String, series: usize, x: f64, y: f64) {
     let shape = match series {
         0 => format!("M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", x - 4.0),
         1 => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),
-        _ => format!("M{x:.1} {:.1}l5 8h-10z", y - 5.0),
+        2 => format!("M{x:.1} {:.1}l5 8h-10z", y - 5.0),
+        3 => format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5z", y - 5.0),
+        _ => format!("M{x:.1} {:.1}l-5 -8h10z", y + 5.0),
     };
     let _ = writeln!(svg, "<path class=\"m{series}\" d=\"{shape}\"/>");
 }
@@ -203,10 +218,12 @@ mod tests {
 
     #[test]
     fn a_chart_has_a_curve_per_environment_and_measure() {
-        let point = |environment, x| Point { environment, x, queries: 10.0 * x, seconds: x / 1000.0 };
+        let point = |environment, x| Point { environment, x, figures: [10.0 * x, x / 1000.0] };
         let points = vec![point("a", 1.0), point("a", 2.0), point("b", 1.0)];
         let panel = Panel { title: "one < two".to_owned(), axis: "nodes", linear: true, points };
-        let chart = svg(&["a", "b"], &[panel], "note");
+        let series = &["a", "b"];
+        let chart = Chart { title: "title", about: "about", series, figures: ["queries", "seconds"] };
+        let chart = chart.svg(&[panel], "note");
         assert_eq!(chart.matches("<polyline").count(), 2 + 4);
         assert!(chart.contains("one &lt; two") && !chart.contains("NaN"));
     }

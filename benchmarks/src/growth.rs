@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::case::{Case, Set};
-use crate::chart::{self, Panel, Point};
+use crate::chart::{Chart, Panel, Point};
 use crate::child::{self, Found, Solver};
 use crate::output::{self, grouped, line, ratio, seconds};
 
@@ -79,6 +79,7 @@ impl Curve {
             x: None,
             step: Vec::new(),
             thresholds: Some(thresholds.context("no thresholds")?),
+            all: false,
             depth: self.depth,
             nodes: nodes.context("no nodes")?,
             states: states.context("no states")?,
@@ -142,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 table += &line(&cells(environment, value, &found));
                 records.push(record(&case, &found));
                 let (x, queries) = (value as f64, found.queries as f64);
-                points.push(Point { environment, x, queries, seconds: found.seconds });
+                points.push(Point { environment, x, figures: [queries, found.seconds] });
             }
         }
         panels.push(Panel { title: curve.title, axis: curve.axis.name(), linear: curve.linear, points });
@@ -157,7 +158,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let directory = output::directory(arguments.output.as_ref());
     output::write(&directory, "growth.md", &table)?;
     output::write(&directory, "growth.csv", &output::csv(records)?)?;
-    output::write(&directory, "growth.svg", &chart::svg(&ENVIRONMENTS, &panels, &note))?;
+    let chart = Chart {
+        title: "What a proof costs, and how the cost grows",
+        about: "Queries and seconds of a proof against thresholds, nodes and initial states",
+        series: &ENVIRONMENTS,
+        figures: ["queries", "seconds"],
+    };
+    output::write(&directory, "growth.svg", &chart.svg(&panels, &note))?;
     print!("{table}");
     output::written(&directory, "growth.svg, growth.md and growth.csv");
     Ok(())

@@ -18,6 +18,7 @@ mod output;
 mod paper;
 mod report;
 mod threads;
+mod thresholds;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,8 @@ enum Benchmark {
     Depth4(depth4::Arguments),
     /// Cost against thresholds, nodes and initial states, with a chart.
     Growth(growth::Arguments),
+    /// Value and cost against the number of thresholds, up to all numbers, with a chart.
+    Thresholds(thresholds::Arguments),
     /// What a step of a foreign system costs beside its own work.
     Blackbox(blackbox::Arguments),
     /// Returns, means and shares.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Benchmark::Engines(arguments) => engines::run(&arguments),
         Benchmark::Depth4(arguments) => depth4::run(&arguments),
         Benchmark::Growth(arguments) => growth::run(&arguments),
+        Benchmark::Thresholds(arguments) => thresholds::run(&arguments),
         Benchmark::Blackbox(arguments) => blackbox::run(&arguments),
         Benchmark::Objectives(arguments) => objectives::run(&arguments),
         Benchmark::Anytime(arguments) => anytime::run(&arguments),

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             name,
             format!("{}{over}", objective.name()),
             problem.initial_states().len().to_string(),
-            problem.predicate_count().to_string(),
+            problem.predicate_count().unwrap_or(0).to_string(),
             problem.limits().depth().to_string(),
             value.map_or("–".to_owned(), |value| value.to_string()),
             best.map_or("–".to_owned(), |best| best.tree.size().to_string()),

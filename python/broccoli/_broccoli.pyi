@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, final, type_check_only
+from typing import Any, Literal, TypedDict, final, type_check_only
 
 from broccoli.searching import Options
 
@@ -29,7 +29,7 @@ class ProblemData:
 
     def __new__(
         cls,
-        dimensions: Sequence[tuple[str, Sequence[float]]],
+        dimensions: Sequence[tuple[str, Sequence[float] | Literal["all"]]],
         actions: Sequence[tuple[str, float]],
         initial: Sequence[Sequence[float]],
         goal: tuple[str, int],
@@ -43,7 +43,7 @@ class ProblemData:
     def __ne__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
     @property
-    def dimensions(self) -> list[tuple[str, list[float]]]: ...
+    def dimensions(self) -> list[tuple[str, list[float] | Literal["all"]]]: ...
     @property
     def actions(self) -> list[str]: ...
     @property
@@ -162,6 +162,7 @@ class Found(TypedDict):
     value: float | None
     bound: float | None
     tree: Tree | None
+    intervals: list[tuple[float, float] | None]
     stopped_by: str | None
     text: str
     seconds: float
@@ -174,6 +175,7 @@ class Found(TypedDict):
     front: list[PartData]
     optimal_trees: list[Tree]
     is_complete: bool | None
+    estimate: float | None
 
 @type_check_only
 class VerificationData(TypedDict):

@@ -104,6 +104,26 @@ class Outcome:
     """With `all_optimal`: optimal policies, this one first."""
     is_complete: bool | None = None
     """With `all_optimal`: whether these are all."""
+    intervals: tuple[tuple[float, float] | None, ...] = ()
+    """For each predicate of the tree in preorder (a predicate, then what comes where it is true, then the
+    rest): `(low, high)` if all numbers are thresholds of its dimension, and `None` if they are listed.
+
+    With each t for which low < t <= high all runs of the tree stay as they are; the tree has the shortest
+    decimal near the middle. Where the predicate was never false, or never true, an end is infinite.
+
+    >>> import broccoli
+    >>> outcome = broccoli.synthesize("mountain-car", thresholds="all", depth=1)
+    >>> print(outcome.tree)
+    velocity >= -0.001
+    ├─ yes: right
+    └─ no:  left
+    >>> [(low, high)] = outcome.intervals
+    >>> print(f"{low:.4f} < t <= {high:.4f}")
+    -0.0013 < t <= -0.0007
+    """
+    estimate: float | None = None
+    """By the rewards seen no tree has a better value than this: an estimate, never a proof. Only for returns whose
+    rewards have no bound, if the search was stopped."""
 
     @property
     def tree(self) -> Tree | None:

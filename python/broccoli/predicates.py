@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from broccoli import _broccoli
 
+logger = logging.getLogger("broccoli")
+
 Range: TypeAlias = tuple[float | None, float | None]
+All: TypeAlias = Literal["all"]
+Listed: TypeAlias = tuple[float, ...] | All
+"""The thresholds of a dimension, or the word for all numbers."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,14 @@ class Predicates:
         """So many that split `data` into parts of equal size; without data, what random runs show."""
         return cls("quantiles", _whole(count), _values=None if data is None else tuple(map(float, data)))
 
+    @classmethod
+    def all(cls) -> Predicates:
+        """All numbers: neither a grid nor a range is needed. The same as the word `"all"`."""
+        return cls("all")
+
     def __repr__(self) -> str:
+        if self._kind == "all":
+            return "Predicates.all()"
         given = [self._number, self._low, self._high] if self._kind in ("grid", "count") else [self._number]
         if self._values is not None:
             given = [*given[self._kind == "list" :], list(self._values)]
@@ -71,8 +84,10 @@ class Predicates:
             given.pop()
         return f"Predicates.{self._kind}({', '.join(map(repr, given))})"
 
-    def thresholds(self, dimension: Dimension, observed: Callable[[], Sequence[float]]) -> tuple[float, ...]:
-        """Return the thresholds for a dimension; `observed` gives values of it, if they are needed."""
+    def thresholds(self, dimension: Dimension, observed: Callable[[], Sequence[float]]) -> Listed:
+        """Return the thresholds for a dimension, or `"all"`; `observed` gives values of it, if needed."""
+        if self._kind == "all":
+            return "all"
         if self._kind == "list":
             values = self._values or ()
             outside = [t for t in values if _is_outside(t, dimension)]
@@ -109,13 +124,13 @@ class Predicates:
             raise ValueError(msg) from None
 
 
-Spec: TypeAlias = int | Predicates | Sequence[float] | None
+Spec: TypeAlias = int | All | Predicates | Sequence[float] | None
 Thresholds: TypeAlias = Spec | Sequence[Spec] | Mapping[str | int, Spec]
 
 
 def resolve(
     thresholds: Thresholds, dimensions: Sequence[Dimension], observed: Callable[[], Sequence[Sequence[float]]]
-) -> builtins.list[tuple[str, tuple[float, ...]]]:
+) -> builtins.list[tuple[str, Listed]]:
     """Return every dimension's name with its thresholds."""
     columns: builtins.list[tuple[float, ...]] = []
 
@@ -135,20 +150,19 @@ def resolve(
 def _each(thresholds: Thresholds, dimensions: Sequence[Dimension]) -> builtins.list[Predicates]:
     """One `Predicates` per dimension."""
     if thresholds is None:
-        missing = [d.name for d in dimensions if d.step is None]
-        if missing:
-            msg = f"thresholds are missing: give a number of them, or thresholds={{{missing[0]!r}: 10, ...}}"
-            raise ValueError(msg)
-        return [Predicates.grid(d.step or 0.0) for d in dimensions]
-    if isinstance(thresholds, (int, Predicates)):
+        free = [d.name for d in dimensions if d.step is None]
+        if free:
+            logger.info("no thresholds are given: all numbers are thresholds of %s", ", ".join(free))
+        return [Predicates.all() if d.step is None else Predicates.grid(d.step) for d in dimensions]
+    if isinstance(thresholds, (int, str, Predicates)):
         return [_predicates(thresholds) for _ in dimensions]
     if isinstance(thresholds, Mapping):
         chosen = [Predicates.list(())] * len(dimensions)
         for key, spec in thresholds.items():
             chosen[_index(key, dimensions)] = _predicates(spec)
         return chosen
-    if isinstance(thresholds, str) or not isinstance(thresholds, Sequence):
-        msg = f"thresholds must be a number, Predicates, or one of these per dimension, not {thresholds!r}"
+    if not isinstance(thresholds, Sequence):
+        msg = f'thresholds must be a number, "all", Predicates, or these per dimension, not {thresholds!r}'
         raise TypeError(msg)
     if len(thresholds) != len(dimensions):
         names = ", ".join(d.name for d in dimensions)
@@ -157,15 +171,17 @@ def _each(thresholds: Thresholds, dimensions: Sequence[Dimension]) -> builtins.l
     return [_predicates(spec) for spec in thresholds]
 
 
-def _predicates(spec: Spec | float) -> Predicates:
+def _predicates(spec: Spec | float | str) -> Predicates:
     if isinstance(spec, Predicates):
         return spec
     if spec is None:
         return Predicates.list(())
+    if isinstance(spec, str) and spec == "all":
+        return Predicates.all()
     if isinstance(spec, int):
         return Predicates.count(spec)
     if isinstance(spec, (str, float)):
-        msg = f"{spec!r} are no thresholds: give their number, a list of them, or Predicates"
+        msg = f'{spec!r} are no thresholds: give their number, a list of them, "all", or Predicates'
         raise TypeError(msg)
     return Predicates.list(tuple(spec))
 

@@ -29,8 +29,9 @@ class Problem:
     environment, such an environment or a function that makes one, or a system of your own (see
     `FunctionSystem`, `StatefulSystem` and `BatchSystem`).
 
-    - `thresholds`: how many, `Predicates`, or a list of thresholds; for all dimensions, or one per
-      dimension in a sequence or by name or index in a dict (others then get none).
+    - `thresholds`: `"all"` numbers (no grid is needed), how many, `Predicates`, or a list of thresholds; for
+      all dimensions, or one per dimension in a sequence or by name or index in a dict (others then get
+      none). By default built-in environments have grids, and of other systems all numbers are thresholds.
     - `objective`: `"reach"` (fewest steps until satisfied), `"survive"` (most steps until violated) or
       `"return"` (the sum of the rewards; with `minimise` the least).
     - `over`: how several initial states count, `"worst"`, `"mean"` or `"sum"`; or `weights`, one for each; or
@@ -52,6 +53,8 @@ class Problem:
 
     >>> Problem("cartpole", depth=1)
     Problem(CartPole: survive 10000, depth 1, 4 dimensions, 93 thresholds, 2 actions, 1 initial state)
+    >>> Problem("mountain-car", thresholds={"position": 20, "velocity": "all"}).thresholds["velocity"]
+    'all'
     """
 
     def __init__(
@@ -158,8 +161,8 @@ class Problem:
         return _rebuilt, (self._system, self._arguments)
 
     @property
-    def thresholds(self) -> dict[str, list[float]]:
-        """The thresholds of every dimension, by name."""
+    def thresholds(self) -> dict[str, list[float] | Literal["all"]]:
+        """The thresholds of every dimension, by name: a list, or the word `"all"`."""
         return dict(self._data.dimensions)
 
     @property
@@ -375,13 +378,23 @@ class Problem:
 
     def __repr__(self) -> str:
         dimensions = self._data.dimensions
-        thresholds = sum(len(thresholds) for _, thresholds in dimensions)
         states = len(self.initial)
         return (
             f"Problem({self._source.about}: {self.objective} {self.horizon}, depth {self.depth}, "
-            f"{len(dimensions)} dimensions, {thresholds} thresholds, {len(self.actions)} actions, "
+            f"{len(dimensions)} dimensions, {self._told_thresholds()}, {len(self.actions)} actions, "
             f"{states} initial state{'s' if states > 1 else ''})"
         )
+
+    def _told_thresholds(self) -> str:
+        """Say how many thresholds there are."""
+        dimensions = self._data.dimensions
+        count = sum(len(thresholds) for _, thresholds in dimensions if thresholds != "all")
+        free = [name for name, thresholds in dimensions if thresholds == "all"]
+        if len(free) == len(dimensions):
+            return "all thresholds"
+        if not free:
+            return f"{count} thresholds"
+        return (f"{count} thresholds and all" if count else "all thresholds") + f" of {', '.join(free)}"
 
 
 def synthesize(

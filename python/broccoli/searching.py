@@ -157,6 +157,8 @@ class Search:
             ),
             optimal=tuple(self._policy(tree) for tree in found["optimal_trees"]),
             is_complete=found["is_complete"],
+            intervals=tuple(found["intervals"]),
+            estimate=found["estimate"],
         )
         logger.debug("search ends after %.3f s: %r", outcome.seconds, outcome)
         if found["checkpoint_error"]:

@@ -267,12 +267,17 @@ fn environment(json: &ProblemJson) -> Result<Variant, String> {
     Ok(variant)
 }
 
-fn tree(thresholds: &[Vec<f64>], from: &broccoli_checker::Tree) -> CoreTree {
+fn tree(thresholds: &[broccoli_checker::Thresholds], from: &broccoli_checker::Tree) -> CoreTree {
     match from {
         broccoli_checker::Tree::Leaf(action) => CoreTree::Leaf(usize::from(*action)),
         broccoli_checker::Tree::Node { dimension, threshold, branches } => {
             let [yes, no] = [&branches[0], &branches[1]].map(|branch| tree(thresholds, branch));
-            CoreTree::node(*dimension, thresholds[*dimension][*threshold], yes, no)
+            CoreTree::node(
+                *dimension,
+                thresholds[*dimension].threshold(*threshold).unwrap_or_default(),
+                yes,
+                no,
+            )
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use broccoli_core::problem::{Aim, InitialState, Objective, Over, Problem, Return, Thresholds};
+use broccoli_core::problem::{
+    ALL as ALL_THRESHOLDS, Aim, InitialState, Objective, Over, Problem, Return, ThresholdError, Thresholds,
+};
 use broccoli_environments::{ALL, ActionSpace, Environment, Variant, find};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Names and thresholds.
-type Dimensions = Vec<(String, Vec<f64>)>;
+type Dimensions = Vec<(String, Listed)>;
 /// Names and values.
 type Actions = Vec<(String, f64)>;
 /// What `ProblemData` is made from.
@@ -20,6 +22,34 @@ type Across = (String, f64, Vec<f64>);
 type Rewards = (f64, bool, Option<f64>, Option<f64>);
 /// Names of dimensions and their prices.
 type Prices = Vec<(String, f64)>;
+
+/// The thresholds of a dimension: a list, or the word for all of them.
+#[derive(FromPyObject, IntoPyObject)]
+enum Listed {
+    Word(String),
+    List(Vec<f64>),
+}
+
+impl From<&Thresholds> for Listed {
+    fn from(thresholds: &Thresholds) -> Self {
+        match thresholds.is_all() {
+            true => Listed::Word(ALL_THRESHOLDS.to_owned()),
+            false => Listed::List(thresholds.as_slice().to_vec()),
+        }
+    }
+}
+
+impl TryFrom<Listed> for Thresholds {
+    type Error = ThresholdError;
+
+    fn try_from(listed: Listed) -> Result<Self, ThresholdError> {
+        match listed {
+            Listed::List(list) => Thresholds::list(list),
+            Listed::Word(word) if word == ALL_THRESHOLDS => Ok(Thresholds::all()),
+            Listed::Word(word) => Err(ThresholdError::Word(word)),
+        }
+    }
+}
 
 /// A checked problem: everything but the system.
 #[pyclass(frozen, eq, module = "broccoli._broccoli")]
@@ -89,7 +119,7 @@ impl ProblemData {
             builder = builder.nodes(nodes);
         }
         for (name, thresholds) in dimensions {
-            let thresholds = Thresholds::list(thresholds)
+            let thresholds = Thresholds::try_from(thresholds)
                 .map_err(|error| wrong(format_args!("dimension {name:?}: {error}")))?;
             builder = builder.dimension(name, thresholds);
         }
@@ -147,7 +177,7 @@ impl ProblemData {
     #[getter]
     fn dimensions(&self) -> Dimensions {
         let dimensions = self.core.dimensions().iter();
-        dimensions.map(|d| (d.name.clone(), d.thresholds.as_slice().to_vec())).collect()
+        dimensions.map(|d| (d.name.clone(), Listed::from(&d.thresholds))).collect()
     }
 
     #[getter]
@@ -190,7 +220,7 @@ pub fn thresholds(low: f64, high: f64, count: Option<usize>, step: Option<f64>) 
         (None, Some(step)) => Thresholds::grid(low, high, step),
         _ => return Err(wrong("give either count or step")),
     };
-    made.map(Vec::from).map_err(wrong)
+    made.map(|made| made.as_slice().to_vec()).map_err(wrong)
 }
 
 /// The names of the built-in environments.

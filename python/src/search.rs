@@ -10,6 +10,7 @@ use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{
     Engine, Failure, FrontPart, Optima, Outcome, Search, Solution, Statistics, Status, explain as blame,
 };
+use broccoli_core::tree::Interval;
 use broccoli_export::choices::More;
 use broccoli_export::json::StatusJson;
 use pyo3::prelude::*;
@@ -82,6 +83,8 @@ pub struct Found {
     value: Option<Number>,
     bound: Option<Number>,
     tree: Option<Tree>,
+    /// Per predicate, the thresholds that would do the same.
+    intervals: Vec<Option<(f64, f64)>>,
     stopped_by: Option<&'static str>,
     /// What the command line would print.
     text: String,
@@ -95,6 +98,7 @@ pub struct Found {
     front: Vec<PartData>,
     optimal_trees: Vec<Tree>,
     is_complete: Option<bool>,
+    estimate: Option<Number>,
 }
 
 /// A part of a front.
@@ -148,6 +152,7 @@ pub fn search(
     let clock = Clock::new(stopper, options.time_limit()?, black_box.is_slow());
     let mut watch = Watch::new(problem, &clock, on_event);
     let engine = options.engine()?;
+    engine.check(core).map_err(wrong)?;
     if options.certificate.is_some() && !core.objective().is_plain() {
         // Before anything is written.
         return Err(wrong(CertificateError::Objective));
@@ -225,11 +230,14 @@ pub fn search(
             _ => ("stopped", outcome.bound, None),
         },
     };
+    let estimate = chosen.as_ref().ok().and_then(|outcome| outcome.estimate);
     Ok(Found {
+        estimate: estimate.and_then(|estimate| Number::of(core.objective(), estimate)),
         status,
         value: best.as_ref().and_then(|best| Number::of(core.objective(), best.value)),
         bound: bound.and_then(|bound| Number::of(core.objective(), bound)),
         tree: best.as_ref().map(|Solution { tree, .. }| Tree::of(tree.clone(), core)),
+        intervals: chosen.as_ref().map_or_else(|_| Vec::new(), |outcome| intervals(core, outcome)),
         stopped_by,
         text,
         seconds,
@@ -252,6 +260,15 @@ pub fn search(
             _ => Vec::new(),
         },
     })
+}
+
+/// The ends of the intervals of the best tree's predicates; none for each if thresholds are listed.
+fn intervals(problem: &Problem, outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
+    if let (None, Some(best)) = (problem.without_grid(), &outcome.best) {
+        return vec![None; best.tree.size() as usize];
+    }
+    let ends = |interval: &Option<Interval>| interval.map(|Interval { low, high }| (low, high));
+    outcome.intervals.iter().map(ends).collect()
 }
 
 fn part_data(part: &FrontPart, problem: &Arc<Problem>) -> PartData {

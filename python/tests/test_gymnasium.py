@@ -375,4 +375,5 @@ def test_truncation_is_the_other_verdict() -> None:
 def test_quantiles_of_what_is_observed() -> None:
     """Thresholds where an environment really goes."""
     problem = broccoli.Problem("CartPole-v1", **CARTPOLE | {"thresholds": Predicates.quantiles(3)}, seeds=[0])
-    assert all(-3 < t < 3 for thresholds in problem.thresholds.values() for t in thresholds)
+    columns: Any = problem.thresholds.values()
+    assert all(-3 < t < 3 for thresholds in columns for t in thresholds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ def test_every_kind() -> None:
     assert Predicates.quantiles(3, range(101)).thresholds(X, list) == (25.0, 50.0, 75.0)
     assert Predicates.quantiles(1).thresholds(X, lambda: [1.0, 2.0, 9.0]) == (2.0,)
     assert Predicates.count(3).thresholds(Dimension("y"), lambda: [0.0, 4.0]) == (1.0, 2.0, 3.0)
+    assert Predicates.all().thresholds(Dimension("y"), list) == "all"
 
 
 def test_they_look_like_what_was_written() -> None:
@@ -33,6 +36,7 @@ def test_they_look_like_what_was_written() -> None:
         "list([0.5])",
         "quantiles(3)",
         "quantiles(3, [1.0])",
+        "all()",
     ):
         predicates = eval(f"Predicates.{text}")  # noqa: S307
         assert repr(predicates) == f"Predicates.{text}"
@@ -47,6 +51,11 @@ def test_one_per_dimension() -> None:
         ({"y": 1}, [(), (0.5,)]),
         ({0: [0.1], 1: None}, [(0.1,), ()]),
         ([1, Predicates.list([0.2])], [(0.5,), (0.2,)]),
+        ("all", ["all", "all"]),
+        (None, ["all", "all"]),
+        (Predicates.all(), ["all", "all"]),
+        ({"y": "all"}, [(), "all"]),
+        ([1, "all"], [(0.5,), "all"]),
     ):
         assert [values for _, values in resolve(thresholds, dimensions, list)] == expected  # type: ignore[arg-type]
     for wrong in ("ten", 0.5, [0.5, 0.5], {"x": "ten"}):
@@ -76,7 +85,7 @@ def test_quantiles_tell_data_apart(data: list[float], count: int) -> None:
     """They are at most so many, ascending, and each is true of some of the data only."""
     if len(set(data)) < 2:
         return
-    thresholds = Predicates.quantiles(count, data).thresholds(X, list)
+    thresholds: Any = Predicates.quantiles(count, data).thresholds(X, list)
     assert len(thresholds) <= count
     assert list(thresholds) == sorted(set(thresholds))
     for threshold in thresholds:

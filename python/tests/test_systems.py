@@ -165,7 +165,8 @@ def test_ranges_and_quantiles_come_from_random_runs() -> None:
     given = CART | {"dimensions": ["position", "speed"], "thresholds": 3}
     problem = broccoli.Problem(Cart, **given)
     assert problem.thresholds == broccoli.Problem(Cart, **given).thresholds
-    for low, middle, high in problem.thresholds.values():
+    columns: Any = problem.thresholds.values()
+    for low, middle, high in columns:
         assert low < middle < high
     quantiles = broccoli.Problem(Cart, **given | {"thresholds": broccoli.Predicates.quantiles(3)})
     assert quantiles.thresholds != problem.thresholds
@@ -187,7 +188,6 @@ def test_ranges_and_quantiles_come_from_random_runs() -> None:
         ({"horizon": 1.5}, "horizon is 1.5"),
         ({"depth": -1}, "depth is -1"),
         ({"depth": 1, "nodes": 2}, "2"),
-        ({"thresholds": None}, "thresholds are missing"),
         ({"thresholds": [1]}, "1 given for 2 dimensions"),
         ({"thresholds": {"speeed": 1}}, "there is no dimension 'speeed'; there are: position, speed"),
         ({"thresholds": {"position": [11.0]}}, "the threshold 11 is outside the range from 0 to 10"),

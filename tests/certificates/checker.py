@@ -6,7 +6,7 @@ It needs nothing but Python, and prints a line for each certificate: verified, r
 Full certificates are checked without the system. For light ones the system is a table in JSON, in a file
 with the name of the certificate and .table behind it: {"states": [...]}, each with its observation, its
 verdict ('.' running, '+' satisfied, '-' violated) and, for every action, the next state. An initial state is
-the index of a state.
+the index of a state. A number of an observation may be in quotes, as JSON has no infinity: "inf".
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ MOST_CONTENT = 64 << 20
 MOST_WORK = 1_000_000_000
 """The most events, answers and labels that are looked at."""
 
-Cell = tuple[int, ...]
+Cell = tuple[float, ...]
+Thresholds = list[float] | None
+"""Those of a dimension; none if all numbers are."""
 Labels = dict[Cell, int]
 
 
@@ -119,9 +121,7 @@ class Certificate:
         if has_traces != (self.is_full and self.claim.get("tree") is not None):
             raise UnreadableError("traces of a tree are missing, or there where they do not belong")
         self.problem = header["problem"]
-        self.thresholds: list[list[float]] = [d["thresholds"] for d in self.problem["dimensions"]]
-        if any(list(t) != sorted(set(t)) or not all(map(math.isfinite, t)) for t in self.thresholds):
-            raise UnreadableError("thresholds out of order, or not finite")
+        self.thresholds = [read_thresholds(d["thresholds"]) for d in self.problem["dimensions"]]
         self.objective = self.problem["objective"]
         counts = [len(self.problem[key]) for key in ("dimensions", "actions", "initial_states")]
         is_empty = counts < [1] or counts[1] < 2 or counts[2] < 1 or self.problem["horizon"] < 1
@@ -190,7 +190,7 @@ class Certificate:
 
     def cell(self, observation: tuple[float, ...]) -> Cell:
         """Return the rank in every dimension."""
-        return tuple(bisect_right(t, value) for t, value in zip(self.thresholds, observation, strict=True))
+        return tuple(rank(t, value) for t, value in zip(self.thresholds, observation, strict=True))
 
     def is_better(self, a: int, b: int) -> bool:
         """Tell whether value a is strictly better than value b."""
@@ -238,6 +238,35 @@ def read_json(text: bytes) -> dict[str, Any]:
     return found
 
 
+def rank(thresholds: Thresholds, value: float) -> float:
+    """Return how many thresholds are at most a value; or, where all numbers are, what has the same order."""
+    if thresholds is None:
+        # No number that is a threshold tells infinity from the greatest one. Both zeros are equal anyhow.
+        return min(value, sys.float_info.max)
+    return bisect_right(thresholds, value)
+
+
+def read_thresholds(found: object) -> Thresholds:
+    """Read the thresholds of a dimension: a list, or the word for all numbers."""
+    if found == "all":
+        return None
+    if not isinstance(found, list):
+        raise UnreadableError("thresholds are neither a list nor all numbers")
+    thresholds = [finite(number) for number in found]
+    if thresholds != sorted(set(thresholds)):
+        raise UnreadableError("thresholds out of order")
+    return thresholds
+
+
+def finite(number: object) -> float:
+    """Return a number of JSON as a double."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise UnreadableError("not a number")
+    if not math.isfinite(float(number)):
+        raise UnreadableError("not a finite number")
+    return float(number)
+
+
 def is_whole(value: object) -> bool:
     """Tell whether it is a whole number of at least 0."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
@@ -274,9 +303,10 @@ def size_of(labels: Labels, depth: int, work: Work) -> float:
     best = math.inf
     if depth > 0:
         for dimension in range(len(next(iter(labels)))):
-            for rank in sorted({cell[dimension] for cell in labels})[:-1]:
-                yes = {cell: label for cell, label in labels.items() if cell[dimension] > rank}
-                no = {cell: label for cell, label in labels.items() if cell[dimension] <= rank}
+            # Between neighbouring ranks there is a threshold, also where all numbers are: the greater one.
+            for least in sorted({cell[dimension] for cell in labels})[:-1]:
+                yes = {cell: label for cell, label in labels.items() if cell[dimension] > least}
+                no = {cell: label for cell, label in labels.items() if cell[dimension] <= least}
                 best = min(best, 1 + size_of(yes, depth - 1, work) + size_of(no, depth - 1, work))
     return best
 
@@ -447,7 +477,7 @@ class Checker:
             while reply.verdict == RUNNING and len(way.actions) < self.horizon:
                 tree = claim["tree"]
                 while "action" not in tree:
-                    is_true = reply.observation[tree["feature"]] >= tree["threshold"]
+                    is_true = reply.observation[tree["feature"]] >= float(tree["threshold"])
                     tree = tree["true" if is_true else "false"]
                 self.certificate.work.add(1)
                 if certificate.is_full and self.take(way) != Action(tree["action"]):
@@ -472,7 +502,8 @@ class Checker:
             return 0, 0
         if keys != {"feature", "threshold", "true", "false"} or not is_whole(tree["feature"]):
             raise UnreadableError("neither an action nor a predicate")
-        if tree["threshold"] not in self.certificate.thresholds[tree["feature"]]:
+        threshold, thresholds = finite(tree["threshold"]), self.certificate.thresholds[tree["feature"]]
+        if thresholds is not None and threshold not in thresholds:
             raise UnreadableError("no such threshold")
         sizes, depths = zip(self.measure(tree["true"]), self.measure(tree["false"]), strict=True)
         return 1 + sum(sizes), 1 + max(depths)
@@ -490,6 +521,7 @@ UNREADABLE = (
     AttributeError,
     KeyError,
     IndexError,
+    OverflowError,
     RecursionError,
     TypeError,
     ValueError,

@@ -1,6 +1,6 @@
 //! Runs a search with any options, and holds all that it says against brute force.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use broccoli_certificate::Form;
@@ -48,7 +48,7 @@ pub fn in_some_ways(tables: BoxedStrategy<TableProblem>) -> BoxedStrategy<Case> 
 pub fn check(case: &Case, ran: impl Fn(&Options)) -> Result<(), String> {
     let mut truth = Truth::new(&case.table)?;
     truth.answer(EngineName::Behaviour, &[], None)?;
-    if truth.is_proved && case.table.objective.is_plain() {
+    if truth.is_proved && case.table.objective.is_plain() && !case.table.is_without_grid() {
         // Its rules are the hardest to get right, and each is of use on few problems only.
         truth.answer(EngineName::Backtracking, &[], None)?;
     }
@@ -161,14 +161,17 @@ impl<'t> Truth<'t> {
         }
         let outcome = search.run().map_err(|failure| failure.to_string())?;
         self.check_proved(&outcome).map_err(|wrong| format!("{engine:?}, no options: {wrong}"))?;
+        let predicates = outcome.best.as_ref().map_or(0, |best| best.tree.predicates().len());
+        let is_whole = !self.table.is_without_grid() || outcome.intervals.len() == predicates;
+        is(is_whole, || format!("no intervals: {outcome:?}"))?;
         self.answers.insert(key, outcome.clone());
         Ok(outcome)
     }
 
     fn check(&mut self, options: &Options) -> Result<(), String> {
-        if matches!(options.engine, EngineName::Backtracking | EngineName::WithoutPruning)
-            && !self.table.objective.is_plain()
-        {
+        let is_paper = matches!(options.engine, EngineName::Backtracking | EngineName::WithoutPruning);
+        let needs_list = options.engine != EngineName::Behaviour;
+        if is_paper && !self.table.objective.is_plain() || needs_list && self.table.is_without_grid() {
             return self.check_refused(options);
         }
         let answer = self.answer(options.engine, &options.prices, options.tuning)?;
@@ -191,7 +194,7 @@ impl<'t> Truth<'t> {
         }
     }
 
-    /// An engine for plain objectives refuses the others.
+    /// An engine for plain objectives, or for lists of thresholds, refuses the others.
     fn check_refused(&self, options: &Options) -> Result<(), String> {
         let (problem, factory) = (self.table.problem(), self.table.factory(ComeBack::Clone));
         let refused = Search::new(&problem, &factory).engine(engine_of(options.engine)).run();
@@ -225,7 +228,12 @@ impl<'t> Truth<'t> {
             return Tree::Leaf(draw() as usize % self.table.actions());
         }
         *left -= 1;
-        let (dimension, threshold) = predicates[draw() as usize % predicates.len()];
+        let (dimension, mut threshold) = predicates[draw() as usize % predicates.len()];
+        if self.table.has_all(dimension) {
+            // At a value, or one bit beside it.
+            let beside = [threshold, threshold.next_up(), threshold.next_down()][draw() as usize % 3];
+            threshold = if beside.is_finite() { beside } else { threshold };
+        }
         let yes = self.random_tree(draw, depth - 1, left);
         let no = self.random_tree(draw, depth - 1, left);
         Tree::node(dimension, threshold, yes, no)
@@ -330,7 +338,13 @@ impl<'t> Truth<'t> {
         match &outcome.best {
             Some(best) if is_one && !options.prices.is_empty() => {
                 let optima = oracle::optima(self.table, &options.prices);
-                is(optima.contains(&best.tree), || format!("{best:?} is not one of the cheapest"))
+                let prices = &options.prices;
+                let price = |tree: &Tree| oracle::price(tree, prices);
+                let is_cheapest = match self.table.is_without_grid() {
+                    true => optima.first().is_some_and(|tree| price(tree) == price(&best.tree)),
+                    false => optima.contains(&best.tree),
+                };
+                is(is_cheapest, || format!("{best:?} is not one of the cheapest"))
             }
             _ => Ok(()),
         }
@@ -339,10 +353,41 @@ impl<'t> Truth<'t> {
     fn check_all(&self, options: &Options, optima: &Optima, answer: &Outcome) -> Result<(), String> {
         let expected = oracle::optima(self.table, &options.prices);
         self.check_outcome(options, &optima.outcome, answer)?;
+        if self.table.is_without_grid() {
+            return self.check_all_behaviours(optima, &expected);
+        }
         is(optima.trees.iter().all(|tree| expected.contains(tree)), || format!("{optima:?}"))?;
         if let Status::Optimal = optima.outcome.status {
             let is_all = optima.is_complete && optima.trees.len() == expected.len();
             is(is_all, || format!("{} trees, not {}", optima.trees.len(), expected.len()))?;
+            is(optima.trees.first() == optima.outcome.best.as_ref().map(|best| &best.tree), || {
+                format!("{:?} is not the first", optima.outcome.best)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The same where there are too many thresholds to list all trees: each does something else than the others or splits
+    /// otherwise, each is as good, and whatever an optimal tree does one of them does.
+    fn check_all_behaviours(&self, optima: &Optima, expected: &[Tree]) -> Result<(), String> {
+        let horizon = self.table.objective.horizon();
+        let does = |tree: &Tree| -> Vec<Vec<usize>> {
+            self.table
+                .initial
+                .iter()
+                .map(|&initial| oracle::actions(self.table, tree, initial, horizon))
+                .collect()
+        };
+        let best = self.best;
+        for (place, tree) in optima.trees.iter().enumerate() {
+            let found = oracle::number(self.table, tree).map(|value| (value, tree.size()));
+            is(found == best, || format!("{tree:?} is worth {found:?}, not {best:?}"))?;
+            is(!optima.trees[..place].contains(tree), || format!("{tree:?} is there twice"))?;
+        }
+        if let Status::Optimal = optima.outcome.status {
+            let found: BTreeSet<_> = optima.trees.iter().map(does).collect();
+            let missing = expected.iter().find(|tree| !found.contains(&does(tree)));
+            is(optima.is_complete && missing.is_none(), || format!("{missing:?} is missing in {optima:?}"))?;
             is(optima.trees.first() == optima.outcome.best.as_ref().map(|best| &best.tree), || {
                 format!("{:?} is not the first", optima.outcome.best)
             })?;
@@ -404,7 +449,50 @@ impl<'t> Truth<'t> {
         let (value, rerun) = (self.number(best.value), oracle::number(self.table, &best.tree));
         is(rerun == Some(value), || format!("{best:?} claims {value} but gives {rerun:?}"))?;
         let is_within = best.tree.depth() <= self.table.depth && best.tree.size() <= self.table.nodes;
-        is(is_within, || format!("{best:?} is beyond the limits"))
+        is(is_within, || format!("{best:?} is beyond the limits"))?;
+        self.check_intervals(outcome, &best.tree)
+    }
+
+    /// With any other threshold of an interval all traces are the same.
+    fn check_intervals(&self, outcome: &Outcome, tree: &Tree) -> Result<(), String> {
+        let predicates = tree.predicates();
+        let is_known = outcome.intervals.len() == predicates.len();
+        is(is_known || outcome.intervals.is_empty(), || format!("{:?}", outcome.intervals))?;
+        let horizon = self.table.objective.horizon();
+        let traces = |tree: &Tree| -> Vec<Vec<usize>> {
+            self.table
+                .initial
+                .iter()
+                .map(|&initial| oracle::actions(self.table, tree, initial, horizon))
+                .collect()
+        };
+        let expected = traces(tree);
+        for (place, (interval, (dimension, threshold))) in
+            outcome.intervals.iter().zip(predicates).enumerate()
+        {
+            let Some(interval) = interval else {
+                is(!self.table.has_all(dimension), || format!("predicate {place} has no interval"))?;
+                continue;
+            };
+            is(interval.low < threshold && threshold <= interval.high, || {
+                format!("{threshold} in {interval:?}")
+            })?;
+            for other in [interval.low.next_up(), interval.high].into_iter().filter(|other| other.is_finite())
+            {
+                let changed = with_threshold(tree, &mut (place as u64), other);
+                is(traces(&changed) == expected, || {
+                    format!("{other} for {threshold} in {interval:?}: {tree:?}")
+                })?;
+            }
+            // It goes on to the values that were told apart.
+            let seen = |end: f64| {
+                let is_end = |value: f64| value == end || end == f64::MAX && value == f64::INFINITY;
+                end.is_infinite()
+                    || self.table.states.iter().any(|state| is_end(state.observation[dimension]))
+            };
+            is(seen(interval.low) && seen(interval.high), || format!("{interval:?} ends nowhere"))?;
+        }
+        Ok(())
     }
 }
 
@@ -417,10 +505,18 @@ fn is_unsteered(options: &Options) -> bool {
     options.start.is_none()
         && options.memory.is_none()
         && !options.tuning.is_some_and(is_short)
-        && options.gap == 0
         // A hint that was stopped is begun again, and may find another tree that is as good.
         && (options.halt == Halt::Never || options.tuning.is_some_and(has_no_hints))
         && options.proof != Proof::Full
+}
+
+/// The same tree with another threshold in the predicate with this place in preorder.
+fn with_threshold(tree: &Tree, place: &mut u64, other: f64) -> Tree {
+    let Tree::Node { dimension, threshold, yes, no } = tree else { return tree.clone() };
+    let threshold = if *place == 0 { other } else { *threshold };
+    *place = place.wrapping_sub(1);
+    let yes = with_threshold(yes, place, other);
+    Tree::node(*dimension, threshold, yes, with_threshold(no, place, other))
 }
 
 /// All queries of a search but those that confirm its answer.
@@ -493,5 +589,7 @@ pub fn kind(table: &TableProblem) -> Vec<String> {
         over => format!("over {over:?}"),
     };
     let states = if table.initial.len() > 1 { "several" } else { "1" };
-    vec![format!("objective {}", table.objective.name()), over, format!("states {states}")]
+    let grid = if table.is_without_grid() { "without" } else { "with" };
+    let (objective, states) = (format!("objective {}", table.objective.name()), format!("states {states}"));
+    vec![objective, over, states, format!("{grid} grid")]
 }

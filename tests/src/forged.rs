@@ -8,6 +8,9 @@ use crate::mutants::{Block, Content, Event, LABEL, Parts, REPLY, START};
 use crate::oracle;
 use crate::table::TableProblem;
 
+/// The most trees that brute force is asked to try for a forged problem.
+pub const MOST_TREES: u64 = 200_000;
+
 /// A forged certificate.
 pub struct Forgery {
     /// What was done to it.
@@ -22,7 +25,7 @@ pub fn forge(parts: &mut Parts, table: &TableProblem, draw: &mut dyn FnMut(u64) 
     let genuine = |way| Some(Forgery { way, is_genuine: true });
     let is_optimal = parts.claim()["claim"] == "optimal";
     let printed = parts.claim()["tree"].clone();
-    match draw(9) {
+    match draw(10) {
         0 => {
             mirror(inner(&mut parts.claim()["tree"], draw)?);
             genuine("a predicate of the tree mirrored")
@@ -80,6 +83,17 @@ pub fn forge(parts: &mut Parts, table: &TableProblem, draw: &mut dyn FnMut(u64) 
                 parts.blocks.retain(|block| block.kind != b'T');
             }
             genuine("another bound")
+        }
+        8 => {
+            let dimension = draw(table.thresholds.len() as u64) as usize;
+            let all = (0..table.thresholds.len()).map(|d| table.has_all(d) != (d == dimension)).collect();
+            let way = parts.other_thresholds(dimension, draw)?;
+            // Where all are thresholds there may be too many trees for brute force.
+            let predicates: usize = table.clone().without_grid(all).thresholds.iter().map(Vec::len).sum();
+            let count =
+                oracle::tree_count(predicates as u64, table.actions() as u64, table.nodes, table.depth);
+            (count <= MOST_TREES).then_some(())?;
+            genuine(way)
         }
         _ => {
             // The answers are those of another tree, and the actions are said to be this one's.

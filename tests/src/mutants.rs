@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 
+use broccoli_core::problem::ALL;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -225,14 +226,18 @@ impl Parts {
             }
             4 => {
                 let dimension = draw(dimensions as u64) as usize;
-                let thresholds = problem["dimensions"][dimension]["thresholds"].as_array_mut()?;
-                let place = draw(thresholds.len().max(1) as u64) as usize;
-                let threshold = thresholds.get_mut(place)?;
-                match draw(2) {
-                    0 => drop(thresholds.remove(place)),
-                    _ => *threshold = json!(threshold.as_f64()? + 0.5),
+                match problem["dimensions"][dimension]["thresholds"].as_array_mut() {
+                    Some(thresholds) if draw(3) > 0 => {
+                        let place = draw(thresholds.len().max(1) as u64) as usize;
+                        let threshold = thresholds.get_mut(place)?;
+                        match draw(2) {
+                            0 => drop(thresholds.remove(place)),
+                            _ => *threshold = json!(threshold.as_f64()? + 0.5),
+                        }
+                        Some("thresholds")
+                    }
+                    _ => self.other_thresholds(dimension, draw),
                 }
-                Some("thresholds")
             }
             _ => {
                 let states = problem["initial_states"].as_array_mut()?;
@@ -243,6 +248,32 @@ impl Parts {
                 }
                 Some("initial states")
             }
+        }
+    }
+
+    /// Puts the word for all thresholds in the place of a list; or a list in the place of the word: that of the tree's
+    /// own thresholds, or any.
+    pub fn other_thresholds(
+        &mut self,
+        dimension: usize,
+        draw: &mut dyn FnMut(u64) -> u64,
+    ) -> Option<&'static str> {
+        let mut list = Vec::new();
+        if draw(3) > 0 {
+            list_thresholds(&self.claim()["tree"], dimension, &mut list);
+        }
+        for _ in 0..draw(3) {
+            list.push(draw(7) as f64 / 2.0);
+        }
+        list.sort_by(f64::total_cmp);
+        list.dedup();
+        let thresholds = &mut self.problem()["dimensions"][dimension]["thresholds"];
+        if thresholds.is_array() {
+            *thresholds = json!(ALL);
+            Some("all thresholds for a list")
+        } else {
+            *thresholds = json!(list);
+            Some("a list for all thresholds")
         }
     }
 
@@ -278,7 +309,9 @@ impl Parts {
                         Some("children of the tree")
                     }
                     Some(_) => {
-                        tree["threshold"] = json!(tree["threshold"].as_f64()? + 1.0);
+                        let threshold = tree["threshold"].as_f64()?;
+                        let other = [threshold + 1.0, threshold.next_up(), threshold.next_down()];
+                        tree["threshold"] = json!(other[draw(3) as usize]);
                         Some("threshold of the tree")
                     }
                 }
@@ -353,6 +386,17 @@ impl Parts {
                 Some(way)
             }
         }
+    }
+}
+
+/// Adds the thresholds of a tree in a dimension.
+fn list_thresholds(tree: &Value, dimension: usize, list: &mut Vec<f64>) {
+    if tree["feature"] == dimension {
+        // -0 is 0, and a list has it once.
+        list.extend(tree["threshold"].as_f64().map(|threshold| threshold + 0.0));
+    }
+    for side in ["true", "false"].iter().filter_map(|side| tree.get(side)) {
+        list_thresholds(side, dimension, list);
     }
 }
 

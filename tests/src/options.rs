@@ -237,20 +237,19 @@ pub fn options() -> impl Strategy<Value = Options> {
 /// Constants that lead small problems through code which by default only large ones reach: chunks of many tasks, leaves
 /// that take too much memory, traces that are not remembered.
 fn tuning() -> impl Strategy<Value = Tuning> {
-    let rounds = (0..6u64, 101..300u64, 100..200u64, hints(), 0..6u64, 1..5usize);
+    let rounds = (0..6u64, 101..300u64, hints(), 0..6u64, 1..5usize);
     let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize);
     let leaves = prop_oneof![4 => Just(256 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     let recall = prop_oneof![4 => Just(32 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     (rounds, chunks, leaves, recall).prop_map(
         |(
-            (first_cut, cut_growth, near, hints, label_price, in_bands),
+            (first_cut, cut_growth, hints, label_price, in_bands),
             (chunk_share, least_chunk, least_task, most_tasks),
             most_leaf_bytes,
             most_recall_bytes,
         )| Tuning {
             first_cut,
             cut_growth,
-            near,
             hints,
             label_price,
             in_bands,
@@ -268,11 +267,13 @@ fn tuning() -> impl Strategy<Value = Tuning> {
 fn hints() -> impl Strategy<Value = HintTuning> {
     let share = || prop_oneof![Just(1u64), 1..30u64];
     let some = || prop_oneof![Just(0u64), 1..2_000u64];
-    let counts = (some(), some(), 0..1_000u64, some(), 0..9u64, some());
-    let shares = (share(), share(), share(), share(), share(), 0..9u64, 0..9u64, 0..9u64);
+    // Small problems are late soon.
+    let late = prop_oneof![1 => Just(0u64), 3 => 1..30u64, 1 => 1..2_000u64];
+    let counts = (some(), some(), 0..1_000u64, late, 0..9u64, some(), 0..4u64);
+    let shares = (share(), share(), share(), share(), share(), 0..9u64, 0..9u64, 0..9u64, 0..900u64);
     let any = (counts, shares).prop_map(|(counts, shares)| {
-        let (first, near, patience, late, seed, late_returns) = counts;
-        let (parts, share, share_first, share_late, share_mean, eager, returns, stale) = shares;
+        let (first, near, patience, late, seed, late_returns, few_nodes) = counts;
+        let (parts, share, share_first, share_late, share_mean, eager, returns, stale, ladder) = shares;
         HintTuning {
             seed,
             first,
@@ -288,6 +289,8 @@ fn hints() -> impl Strategy<Value = HintTuning> {
             share_mean,
             returns,
             late_returns,
+            ladder,
+            few_nodes,
         }
     });
     prop_oneof![1 => Just(HintTuning::OFF), 1 => Just(HintTuning::default()), 3 => any]

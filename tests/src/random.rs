@@ -73,6 +73,7 @@ pub fn scattered(wanted: Wanted, most_trees: u64) -> BoxedStrategy<TableProblem>
                     initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
                     objective: wanted.objective(horizon),
                     weights: Vec::new(),
+                    all: Vec::new(),
                     depth,
                     nodes,
                 },
@@ -107,6 +108,7 @@ pub fn wide(wanted: Wanted) -> BoxedStrategy<TableProblem> {
                 initial: initial.iter().map(|&i| usize::from(i) % count).collect(),
                 objective: wanted.objective(horizon),
                 weights: Vec::new(),
+                all: Vec::new(),
                 depth,
                 nodes,
             }
@@ -173,6 +175,7 @@ pub fn structured(wanted: Wanted, most_trees: u64) -> BoxedStrategy<TableProblem
                     initial,
                     objective: wanted.objective(horizon),
                     weights: Vec::new(),
+                    all: Vec::new(),
                     depth,
                     nodes,
                 },
@@ -233,6 +236,62 @@ pub fn any_objective(tables: BoxedStrategy<TableProblem>) -> BoxedStrategy<Table
             table
         })
         .boxed()
+}
+
+/// Half of the problems as they are; in the others all numbers are thresholds of some dimensions, and the values there are
+/// other ones in the same order: the same as before, neighbours that differ in the last bit, or as large and as small as
+/// numbers can be. Zero is positive or negative.
+pub fn with_and_without_grid(
+    tables: BoxedStrategy<TableProblem>,
+    most_trees: u64,
+) -> BoxedStrategy<TableProblem> {
+    let dimension = (any::<bool>(), 0..4u8, any::<u8>());
+    (tables, any::<bool>(), vec(dimension, 4))
+        .prop_map(move |(mut table, has_grid, dimensions)| {
+            if has_grid || dimensions.iter().zip(&table.thresholds).all(|((all, ..), _)| !all) {
+                return table;
+            }
+            for (dimension, &(is_all, kind, shift)) in
+                dimensions.iter().enumerate().take(table.thresholds.len())
+            {
+                if is_all {
+                    for state in &mut table.states {
+                        let value = &mut state.observation[dimension];
+                        *value = other_value(*value, kind, shift);
+                    }
+                }
+            }
+            let all = dimensions.iter().map(|(all, ..)| *all).take(table.thresholds.len()).collect();
+            limited(table.without_grid(all), most_trees)
+        })
+        .boxed()
+}
+
+/// A value in place of a small number that has one digit in binary after the point at most.
+fn other_value(value: f64, kind: u8, shift: u8) -> f64 {
+    const EXTREMES: [f64; 12] = [
+        f64::NEG_INFINITY,
+        f64::MIN,
+        -1.0,
+        -f64::MIN_POSITIVE,
+        -5e-324,
+        0.0,
+        5e-324,
+        f64::MIN_POSITIVE,
+        1.0,
+        1e300,
+        f64::MAX,
+        f64::INFINITY,
+    ];
+    let place = (2.0 * value) as usize;
+    let made = match kind {
+        0 => value - f64::from(shift % 8),
+        1 => f64::from_bits((1.0f64 - f64::from(shift % 2) / 3.0).to_bits() + place as u64),
+        2 => f64::from_bits(place as u64 / 2 + u64::from(shift % 3)),
+        _ => EXTREMES[(place + usize::from(shift % 3)).min(EXTREMES.len() - 1)],
+    };
+    // One zero is as good as the other.
+    if made == 0.0 && (place + usize::from(shift)).is_multiple_of(2) { -0.0 } else { made }
 }
 
 /// Reduces the raw limit on nodes to what the depth allows, and lowers it until brute force can

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// One state of the table. Several states may show the same observation: the rest is hidden.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What is seen of it.
+    /// What is seen of it. In JSON, which has no infinity, that is in quotes.
+    #[serde(with = "quoted")]
     pub observation: Vec<f64>,
     /// The next state for every action.
     pub next: Vec<usize>,
@@ -23,8 +24,11 @@ pub struct State {
 /// A whole problem in a table. Its JSON form is what `tests/regressions/` holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableProblem {
-    /// Per dimension, the thresholds.
+    /// Per dimension, the thresholds. Where all numbers are thresholds, those that brute force has to try.
     pub thresholds: Vec<Vec<f64>>,
+    /// Per dimension, whether all numbers are thresholds; those that are not named here are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub all: Vec<bool>,
     /// The states.
     pub states: Vec<State>,
     /// Where the runs start.
@@ -39,6 +43,31 @@ pub struct TableProblem {
     pub depth: u32,
     /// The limit on predicate nodes.
     pub nodes: u64,
+}
+
+/// Numbers in JSON, of which those that JSON has not are in quotes.
+mod quoted {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Finite(f64),
+        Other(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        let number = |&x: &f64| if x.is_finite() { Number::Finite(x) } else { Number::Other(x.to_string()) };
+        to.collect_seq(numbers.iter().map(number))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let number = |number| match number {
+            Number::Finite(number) => Ok(number),
+            Number::Other(text) => text.parse().map_err(serde::de::Error::custom),
+        };
+        Vec::deserialize(from)?.into_iter().map(number).collect()
+    }
 }
 
 impl State {
@@ -58,6 +87,35 @@ impl TableProblem {
         self.states[0].next.len()
     }
 
+    /// Whether all numbers are thresholds of a dimension.
+    pub fn has_all(&self, dimension: usize) -> bool {
+        self.all.get(dimension).is_some_and(|&all| all)
+    }
+
+    /// Whether all numbers are thresholds of some dimension.
+    pub fn is_without_grid(&self) -> bool {
+        self.all.contains(&true)
+    }
+
+    /// The same, and all numbers are thresholds of these dimensions. Brute force tries one between every two values that
+    /// neighbour each other: the upper one, as the predicate is true from there on; but no number is between the greatest
+    /// finite one and infinity.
+    pub fn without_grid(mut self, all: Vec<bool>) -> Self {
+        self.all = all;
+        for dimension in 0..self.thresholds.len() {
+            if self.has_all(dimension) {
+                let mut values: Vec<f64> =
+                    self.states.iter().map(|state| state.observation[dimension] + 0.0).collect();
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                let between =
+                    values.windows(2).filter(|pair| pair[0] < f64::MAX).map(|pair| pair[1].min(f64::MAX));
+                self.thresholds[dimension] = between.collect();
+            }
+        }
+        self
+    }
+
     /// The same as a problem of the core; initial states are indices into the table.
     pub fn problem(&self) -> Problem {
         self.priced(&[])
@@ -68,7 +126,10 @@ impl TableProblem {
         let mut builder = Problem::builder().objective(self.objective).depth(self.depth).nodes(self.nodes);
         builder = builder.weights(self.weights.iter().copied());
         for (i, thresholds) in self.thresholds.iter().enumerate() {
-            let thresholds = Thresholds::list(thresholds.clone()).expect("finite thresholds");
+            let thresholds = match self.has_all(i) {
+                true => Thresholds::all(),
+                false => Thresholds::list(thresholds.clone()).expect("finite thresholds"),
+            };
             builder = builder.dimension(format!("x{i}"), thresholds);
         }
         for (i, &price) in prices.iter().enumerate().take(self.thresholds.len()) {

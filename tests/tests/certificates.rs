@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use broccoli_certificate::{Certificate as Written, Form, Mark};
-use broccoli_checker::Claim;
+use broccoli_checker::{Claim, Thresholds as Checked};
 use broccoli_core::problem::{
     ComeBack, InitialState, Problem, Reply, System, SystemError, SystemFactory, Thresholds,
 };
@@ -14,7 +14,7 @@ use broccoli_core::tree::Tree;
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::certified::{Bytes, begin, certify, read, verify, verify_alone};
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::random::{Wanted, scattered, structured, with_and_without_grid};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
 use broccoli_tests::worth;
@@ -48,8 +48,8 @@ fn check<'a>(
 
 fn over_random_problems(share: f64, check: impl Fn(&TableProblem) -> Result<(), String>) {
     for wanted in [Wanted::Reach, Wanted::Survive] {
-        run(share, scattered(wanted, MOST_TREES), &check);
-        run(share, structured(wanted, MOST_TREES), &check);
+        run(share, with_and_without_grid(scattered(wanted, MOST_TREES), MOST_TREES), &check);
+        run(share, with_and_without_grid(structured(wanted, MOST_TREES), MOST_TREES), &check);
     }
 }
 
@@ -372,8 +372,10 @@ fn claims_are_those_of_brute_force() {
             Claim::Infeasible => None,
             Claim::Bound { .. } => return Err("the search came to its end".into()),
         };
-        let thresholds = table.thresholds.iter().map(|t| Thresholds::list(t.clone()).expect("finite"));
-        let thresholds: Vec<Vec<f64>> = thresholds.map(|t| t.as_slice().to_vec()).collect();
+        let listed = |t: &[f64]| Checked::List(Thresholds::list(t).expect("finite").as_slice().to_vec());
+        let thresholds = table.thresholds.iter().enumerate();
+        let thresholds: Vec<Checked> =
+            thresholds.map(|(i, t)| if table.has_all(i) { Checked::All } else { listed(t) }).collect();
         assert_eq!(certificate.problem.thresholds, thresholds);
         if claimed == oracle::best(table) { Ok(()) } else { Err(format!("{claimed:?}")) }
     });

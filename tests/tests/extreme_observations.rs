@@ -30,8 +30,24 @@ fn two_states(first: f64, second: f64, threshold: f64) -> TableProblem {
         initial: vec![0],
         objective: Objective::reach(10),
         weights: Vec::new(),
+        all: Vec::new(),
         depth: 1,
         nodes: 1,
+    }
+}
+
+/// A failing problem is saved with all that was seen in it.
+#[test]
+fn what_is_seen_survives_being_saved() {
+    for (first, second) in [(f64::NEG_INFINITY, f64::INFINITY), (-0.0, 5e-324), (f64::MAX, 0.1 + 0.2)] {
+        let table = two_states(first, second, 0.0);
+        let json = serde_json::to_string(&table).expect("plain data");
+        let again: TableProblem =
+            serde_json::from_str(&json).unwrap_or_else(|error| panic!("{json}: {error}"));
+        let bits = |table: &TableProblem| {
+            table.states.iter().map(|s| s.observation[0].to_bits()).collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&again), bits(&table), "{json}");
     }
 }
 

@@ -9,7 +9,7 @@ use broccoli_core::search::{Engine, Event, Outcome, Search, Status, StopReason, 
 use broccoli_core::tree::Tree;
 use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::walk_only;
 use broccoli_tests::wall::{self, WITH_CACHES, Way, check_outcome, run};
@@ -144,7 +144,6 @@ fn a_stop_is_heeded_at_once() {
     });
 }
 
-/// With a gap the value is within it of the bound, hence of the optimum; without need for it, optimal.
 /// The share of the walk that is done never goes back, and all of it is done when nothing could be left out:
 /// no tree exists, or none survives the whole horizon.
 #[test]
@@ -178,8 +177,7 @@ fn shares_of_the_walk() {
     on_all(0.01, check);
 }
 
-/// Tasks of one chunk do not know of each other: under an incumbent that is good enough for one of them, another may
-/// have passed over smaller trees as good as what is found in the end.
+/// Tasks of one chunk do not know of each other: each may find a tree that is good enough.
 #[test]
 fn gaps_with_many_tasks() {
     on_all(0.01, |table| {
@@ -204,6 +202,7 @@ fn gaps_with_many_tasks() {
     });
 }
 
+/// With a gap the value is within it of the bound, hence of the optimum; or it is optimal, as the proof came first.
 #[test]
 fn gaps() {
     on_all(0.01, |table| {
@@ -223,6 +222,61 @@ fn gaps() {
         }
         Ok(())
     });
+}
+
+/// A search within a limit, and all its improvements.
+fn improvements(
+    table: &TableProblem,
+    way: Way,
+    with: impl FnOnce(Search<'_>) -> Search<'_>,
+) -> Result<(Outcome, Vec<(u64, u64)>), String> {
+    let (problem, factory) = (table.problem(), table.factory(ComeBack::Clone));
+    let mut improved = Vec::new();
+    let mut observer = |event: Event<'_>| {
+        if let Event::Improved(improvement) = event {
+            improved.push((improvement.value, improvement.size));
+        }
+    };
+    let outcome = with(wall::search(&problem, &factory, way)).observer(&mut observer).run();
+    Ok((outcome.map_err(|error| error.to_string())?, improved))
+}
+
+/// With a gap and a limit on queries the value is never worse than without the gap: it is the same search, and the gap
+/// says only when it ends.
+#[test]
+fn a_gap_never_makes_a_limited_search_worse() {
+    let check = |table: &TableProblem| {
+        let is_plain = table.objective.is_plain();
+        for way in WITH_CACHES.into_iter().filter(|way| is_plain || way.0 == Engine::Behaviour) {
+            let (whole, _) = improvements(table, way, |search| search)?;
+            let needed = all_queries(&whole);
+            for gap in [0.01, 0.1, 0.34, 1.0] {
+                for limit in (1..=needed).step_by((needed as usize / 12).max(1)) {
+                    let (plain, expected) = improvements(table, way, |search| search.query_limit(limit))?;
+                    let (outcome, found) =
+                        improvements(table, way, |search| search.query_limit(limit).gap(gap))?;
+                    let is_same = match outcome.status {
+                        // It made the same steps up to where the value was good enough.
+                        Status::Stopped(StopReason::Gap) => {
+                            expected.starts_with(&found) && all_queries(&outcome) <= all_queries(&plain)
+                        }
+                        _ => outcome == plain && found == expected,
+                    };
+                    if !is_same {
+                        return Err(format!(
+                            "{way:?}, a gap of {gap} within {limit} queries: {found:?}, {outcome:?}\n\
+                             instead of {expected:?}, {plain:?}"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    on_all(0.001, check);
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        run(0.002, any_objective(scattered(wanted, MOST_TREES)), check);
+    }
 }
 
 /// The first tree is any that has a value, or is perfect; there is none only if no tree exists, or, for

@@ -239,6 +239,7 @@ fn wilderness(fatal: u64, actions: usize, thresholds: [u64; 2], depth: u32, node
         initial: vec![0],
         objective: Objective::survive(500),
         weights: Vec::new(),
+        all: Vec::new(),
         depth,
         nodes,
     }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use broccoli_core::problem::ComeBack;
 use broccoli_core::search::Search;
-use broccoli_tests::check::{check, in_some_ways, kind};
+use broccoli_tests::check::{check, in_some_ways, is, kind};
 use broccoli_tests::options::Meetings;
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, any_objective, scattered, structured, wide};
+use broccoli_tests::random::{Wanted, any_objective, scattered, structured, wide, with_and_without_grid};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::{cases, check_outcome, run};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ const SHARE: f64 = 1.0 / FAMILIES as f64;
 fn family(tables: BoxedStrategy<TableProblem>) {
     static MEETINGS: LazyLock<Meetings> = LazyLock::new(Meetings::default);
     static FINISHED: AtomicUsize = AtomicUsize::new(0);
-    run(SHARE, in_some_ways(tables), |case| {
+    run(SHARE, in_some_ways(with_and_without_grid(tables, MOST_TREES)), |case| {
         let kind = kind(&case.table);
         check(case, |options| MEETINGS.count(options, &kind))
     });
@@ -84,6 +84,37 @@ fn wide_tables() {
     for wanted in [Wanted::Reach, Wanted::Survive] {
         for tables in [wide(wanted).boxed(), any_objective(wide(wanted)).boxed()] {
             run(0.002, in_some_ways(tables), |case| check(case, |_| ()));
+        }
+    }
+}
+
+/// A grid with a threshold anywhere between every two neighbouring values gives the value and the size that all numbers
+/// give.
+#[test]
+fn a_grid_in_every_interval_is_as_good_as_no_grid() {
+    let check = |(table, seed): &(TableProblem, u64)| {
+        let all = table.clone().without_grid(vec![true; table.thresholds.len()]);
+        let mut grid = TableProblem { all: Vec::new(), ..all.clone() };
+        let mut draw = broccoli_tests::numbers(*seed);
+        for (dimension, thresholds) in grid.thresholds.iter_mut().enumerate() {
+            for threshold in thresholds {
+                let values = grid.states.iter().map(|state| state.observation[dimension]);
+                let below = values.filter(|value| value < threshold).fold(f64::NEG_INFINITY, f64::max);
+                let place = (draw() % 1_000 + 1) as f64 / 1_000.0;
+                *threshold = (below + place * (*threshold - below)).clamp(below.next_up(), *threshold);
+            }
+        }
+        let solve = |table: &TableProblem| {
+            let (problem, factory) = (table.problem(), table.factory(ComeBack::Clone));
+            let outcome = Search::new(&problem, &factory).run().map_err(|error| error.to_string())?;
+            Ok::<_, String>(broccoli_tests::worth(&outcome))
+        };
+        let (all, grid) = (solve(&all)?, solve(&grid)?);
+        is(all == grid, || format!("all numbers: {all:?}, a grid: {grid:?}"))
+    };
+    for wanted in [Wanted::Reach, Wanted::Survive] {
+        for tables in [scattered(wanted, MOST_TREES), structured(wanted, MOST_TREES), wide(wanted)] {
+            run(0.01, (any_objective(tables), any::<u64>()).boxed(), check);
         }
     }
 }

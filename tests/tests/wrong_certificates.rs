@@ -1,20 +1,23 @@
 //! Certificates that are wrong: no checker accepts one unless what it claims is true all the same.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 
 use broccoli_certificate::Form;
-use broccoli_checker::{Certificate, Claim, Failure, Limits, TooMuch, Tree as CheckedTree, Unreadable};
-use broccoli_core::problem::{ComeBack, Objective, Problem};
+use broccoli_checker::{
+    Certificate, Claim, Failure, Limits, Thresholds, TooMuch, Tree as CheckedTree, Unreadable,
+};
+use broccoli_core::problem::{ALL, ComeBack, Objective, Problem};
 use broccoli_core::tree::Tree;
 use broccoli_tests::certified::{Live, certify, verify};
-use broccoli_tests::forged::forge;
+use broccoli_tests::forged::{self, forge};
 use broccoli_tests::mutants::{Block, Content, Event, LABEL, Parts, START};
 use broccoli_tests::oracle;
-use broccoli_tests::random::{Wanted, scattered, structured};
-use broccoli_tests::table::TableProblem;
+use broccoli_tests::random::{Wanted, scattered, structured, with_and_without_grid};
+use broccoli_tests::table::{State, TableProblem};
 use broccoli_tests::wall::run;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const MOST_TREES: u64 = 500;
 const LIMITS: Limits = Limits { memory: 16 << 20, work: 100_000_000 };
@@ -74,8 +77,12 @@ fn initial_states(certificate: &Certificate) -> Vec<usize> {
 /// Whether the claim of a certificate is true, by brute force; none if there are too many trees.
 fn is_true(table: &TableProblem, certificate: &Certificate) -> Option<bool> {
     let problem = &certificate.problem;
+    let list = |thresholds: &Thresholds| match thresholds {
+        Thresholds::List(list) => list.clone(),
+        Thresholds::All => Vec::new(),
+    };
     let table = TableProblem {
-        thresholds: problem.thresholds.clone(),
+        thresholds: problem.thresholds.iter().map(list).collect(),
         initial: initial_states(certificate),
         objective: match problem.objective {
             broccoli_checker::Objective::Reach => Objective::reach(problem.horizon),
@@ -85,14 +92,15 @@ fn is_true(table: &TableProblem, certificate: &Certificate) -> Option<bool> {
         nodes: u64::from(problem.nodes),
         ..table.clone()
     };
+    let table = table.without_grid(problem.thresholds.iter().map(|t| *t == Thresholds::All).collect());
     let predicates: usize = table.thresholds.iter().map(Vec::len).sum();
     let count = oracle::tree_count(predicates as u64, table.actions() as u64, table.nodes, table.depth);
-    if count > 200_000 {
+    if count > forged::MOST_TREES {
         return None;
     }
     let best = oracle::best(&table);
     let has_value = certificate.claim.solution().is_none_or(|solution| {
-        let tree = core_tree(&table, &solution.tree);
+        let tree = core_tree(&problem.thresholds, &solution.tree);
         oracle::value(&table, &tree) == Some(solution.value)
             && (tree.size(), tree.depth()) == (solution.size, solution.depth)
     });
@@ -108,12 +116,13 @@ fn is_true(table: &TableProblem, certificate: &Certificate) -> Option<bool> {
     )
 }
 
-fn core_tree(table: &TableProblem, tree: &CheckedTree) -> Tree {
+fn core_tree(thresholds: &[Thresholds], tree: &CheckedTree) -> Tree {
     match tree {
         CheckedTree::Leaf(action) => Tree::Leaf(usize::from(*action)),
         CheckedTree::Node { dimension, threshold, branches } => {
-            let [yes, no] = [&branches[0], &branches[1]].map(|branch| core_tree(table, branch));
-            Tree::node(*dimension, table.thresholds[*dimension][*threshold], yes, no)
+            let [yes, no] = [&branches[0], &branches[1]].map(|branch| core_tree(thresholds, branch));
+            let threshold = thresholds[*dimension].threshold(*threshold).expect("it was read");
+            Tree::node(*dimension, threshold, yes, no)
         }
     }
 }
@@ -132,8 +141,8 @@ fn over_random_certificates(share: f64, check: impl Fn(&TableProblem, Form, &[u8
         Ok(())
     };
     for wanted in [Wanted::Reach, Wanted::Survive] {
-        run(share, scattered(wanted, MOST_TREES), check);
-        run(share, structured(wanted, MOST_TREES), check);
+        run(share, with_and_without_grid(scattered(wanted, MOST_TREES), MOST_TREES), check);
+        run(share, with_and_without_grid(structured(wanted, MOST_TREES), MOST_TREES), check);
     }
 }
 
@@ -200,7 +209,7 @@ fn a_forged_claim_that_is_accepted_is_true() {
     });
     let tally = tally.into_inner();
     println!("all, untrue, accepted: {tally:#?}");
-    assert_eq!(tally.len(), 9, "{tally:?}");
+    assert_eq!(tally.len(), 11, "{tally:?}");
     for (way, [all, untrue, accepted]) in &tally {
         // With other traces the claim stays true, but its evidence is gone.
         assert!(*all > 50 && (*untrue > 20 || *accepted < 2 * all), "{way}: {tally:?}");
@@ -318,15 +327,11 @@ fn damage_json(value: &mut Value, draw: &dyn Fn(u64) -> u64) {
 fn a_file_that_blows_up_is_refused() {
     let table = TableProblem {
         thresholds: vec![vec![1.0]],
-        states: vec![broccoli_tests::table::State {
-            observation: vec![0.0],
-            next: vec![0, 0],
-            verdict: '.',
-            rewards: Vec::new(),
-        }],
+        states: vec![State { observation: vec![0.0], next: vec![0, 0], verdict: '.', rewards: Vec::new() }],
         initial: vec![0],
         objective: Objective::reach(3),
         weights: Vec::new(),
+        all: Vec::new(),
         depth: 1,
         nodes: 1,
     };
@@ -358,9 +363,9 @@ fn a_file_that_blows_up_is_refused() {
 /// The checker in Python, written from the specification, says the same of good and of damaged certificates.
 #[test]
 fn the_checker_in_python_says_the_same() {
-    let folder = tempfile::tempdir().expect("a folder");
     let dice = std::cell::RefCell::new(Dice(11));
-    let expected: std::cell::RefCell<Vec<(std::path::PathBuf, Said, bool, String)>> = Default::default();
+    let files = std::cell::RefCell::new(Files::new());
+    let expected: std::cell::RefCell<Vec<(Said, bool, String)>> = Default::default();
     over_random_certificates(0.0003, |table, _, bytes| {
         let mut all = vec![(bytes.to_vec(), "as it was", false)];
         for _ in 0..6 {
@@ -377,40 +382,144 @@ fn the_checker_in_python_says_the_same() {
         }
         for (bytes, way, is_untrue) in all {
             let (said, why) = said(&bytes, table, false)?;
-            let mut expected = expected.borrow_mut();
-            let path = folder.path().join(format!("{}", expected.len()));
-            std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
-            let json = serde_json::to_string(table).map_err(|error| error.to_string())?;
-            std::fs::write(path.with_extension("table"), json).map_err(|error| error.to_string())?;
-            expected.push((
-                path,
-                said,
-                is_untrue,
-                format!("{way}: {why}\n{}", serde_json::to_string(table).unwrap_or_default()),
-            ));
+            let about = format!("{way}: {why}\n{}", serde_json::to_string(table).unwrap_or_default());
+            expected.borrow_mut().push((said, is_untrue, about));
+            files.borrow_mut().add(&bytes, table);
         }
         Ok(())
     });
     let expected = expected.into_inner();
-    let checker = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates/checker.py");
-    let mut python = Command::new("python3");
-    python.arg("-B").arg(checker).args(expected.iter().map(|(path, ..)| path));
-    let output = python.output().expect("there is python3");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = String::from_utf8(output.stdout).expect("text");
+    let all = files.into_inner().said_in_python();
     let mut verified = 0;
-    assert_eq!(lines.lines().count(), expected.len());
-    for (line, (_, said, is_untrue, way)) in lines.lines().zip(&expected) {
-        let python = match line.split(':').next() {
+    assert_eq!(all.len(), expected.len());
+    for ((python, line), (said, is_untrue, way)) in all.iter().zip(&expected) {
+        verified += u32::from(*python == Said::Verified);
+        // Where one sees that something is wrong with the file the other may see what is wrong with the proof.
+        let is_same = (*python == Said::Verified) == (*said == Said::Verified);
+        assert!(is_same, "Python: {line}; Rust: {said:?}, {way}");
+        assert!(*python != Said::Verified || !is_untrue, "Python accepts what is not true: {way}");
+    }
+    assert!(verified as usize > expected.len() / 10, "{verified} of {}", expected.len());
+}
+
+/// Certificates in files, for the checker in Python.
+struct Files {
+    folder: tempfile::TempDir,
+    paths: Vec<PathBuf>,
+}
+
+impl Files {
+    fn new() -> Self {
+        Files { folder: tempfile::tempdir().expect("a folder"), paths: Vec::new() }
+    }
+
+    /// Adds a certificate, and the system that it is about.
+    fn add(&mut self, certificate: &[u8], table: &TableProblem) {
+        let path = self.folder.path().join(self.paths.len().to_string());
+        std::fs::write(&path, certificate).expect("it can be written");
+        let states = serde_json::to_string(table).expect("a table is plain data");
+        std::fs::write(path.with_extension("table"), states).expect("it can be written");
+        self.paths.push(path);
+    }
+
+    /// What the checker in Python says of each, and its words.
+    fn said_in_python(&self) -> Vec<(Said, String)> {
+        let checker = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates/checker.py");
+        let output = Command::new("python3").arg("-B").arg(checker).args(&self.paths).output();
+        let output = output.expect("there is python3");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).expect("text");
+        let said = |line: &str| match line.split(':').next() {
             Some("verified") => Said::Verified,
             Some("refuted") => Said::Refuted,
             _ => Said::Unreadable,
         };
-        verified += u32::from(python == Said::Verified);
-        // Where one sees that something is wrong with the file the other may see what is wrong with the proof.
-        let is_same = (python == Said::Verified) == (*said == Said::Verified);
-        assert!(is_same, "Python: {line}; Rust: {said:?}, {way}");
-        assert!(python != Said::Verified || !is_untrue, "Python accepts what is not true: {way}");
+        lines.lines().map(|line| (said(line), line.to_owned())).collect()
     }
-    assert!(verified as usize > expected.len() / 10, "{verified} of {}", expected.len());
+}
+
+/// Without a grid both checkers tell apart all values but the two zeros, and infinity from the greatest number.
+#[test]
+fn both_checkers_know_what_all_thresholds_tell_apart() {
+    let (least, low, high) = (f64::from_bits(1), f64::NEG_INFINITY, f64::INFINITY);
+    let pairs = [
+        (low, f64::MIN, true),
+        (f64::MIN, f64::MIN.next_up(), true),
+        (-1.0f64, (-1.0f64).next_up(), true),
+        (-least, -0.0, true),
+        (-least, 0.0, true),
+        (-0.0, 0.0, false),
+        (-0.0, least, true),
+        (1.0, 1.0f64.next_up(), true),
+        (f64::MAX.next_down(), f64::MAX, true),
+        (f64::MAX.next_down(), high, true),
+        (f64::MAX, high, false),
+        (low, high, true),
+    ];
+    let mut files = Files::new();
+    let mut expected = Vec::new();
+    let mut add = |parts: &Parts, table: &TableProblem, is_right: bool, about: String| {
+        let bytes = parts.bytes();
+        let (said, why) = said(&bytes, table, true).expect("a system in a table does not fail");
+        assert_eq!(said == Said::Verified, is_right, "{about}: {why}");
+        files.add(&bytes, table);
+        expected.push((is_right, about));
+    };
+    for (a, b, is_told_apart) in pairs {
+        for (first, second, form) in
+            [(a, b, Form::Light), (b, a, Form::Light), (a, b, Form::Full), (b, a, Form::Full)]
+        {
+            let about = |what: &str| format!("{first:e}, then {second:e}, {form:?}: {what}");
+            // Without any predicate no tree acts in one state otherwise than in the other, as it has to.
+            let none = two_states(first, second);
+            let all = none.clone().without_grid(vec![true]);
+            let certified = |table: &TableProblem| {
+                let (problem, factory) = (table.problem(), table.factory(ComeBack::Clone));
+                let (outcome, bytes) = certify(&problem, &factory, form, |search| search).expect("it runs");
+                (outcome.best.is_some(), Parts::new(&bytes, 1))
+            };
+            let (has_tree, mut parts) = certified(&none);
+            assert!(!has_tree);
+            add(&parts, &none, true, about("no thresholds"));
+            parts.problem()["dimensions"][0]["thresholds"] = json!(ALL);
+            add(&parts, &all, !is_told_apart, about("all in place of none"));
+
+            let (has_tree, mut parts) = certified(&all);
+            assert_eq!(has_tree, is_told_apart, "{}", about("all"));
+            add(&parts, &all, true, about("all"));
+            if has_tree {
+                // The predicate is true of the greater value from its least threshold on up to the value itself.
+                let ends = [(a.next_up(), true), (b, true), (a, false), (b.next_up(), false)];
+                for (threshold, is_right) in ends.into_iter().filter(|(threshold, _)| threshold.is_finite()) {
+                    parts.claim()["tree"]["threshold"] = json!(threshold);
+                    add(&parts, &all, is_right, about("another threshold"));
+                }
+            }
+            parts.problem()["dimensions"][0]["thresholds"] = json!([]);
+            add(&parts, &none, !has_tree, about("none in place of all"));
+        }
+    }
+    for ((python, line), (is_right, about)) in files.said_in_python().iter().zip(&expected) {
+        assert_eq!(*python == Said::Verified, *is_right, "{about}: {line}");
+    }
+}
+
+/// From the first state action 0 leads on, from the second action 1, and then it is done.
+fn two_states(first: f64, second: f64) -> TableProblem {
+    let state = |observation, next: [usize; 2], verdict| State {
+        observation: vec![observation],
+        next: next.to_vec(),
+        verdict,
+        rewards: Vec::new(),
+    };
+    TableProblem {
+        thresholds: vec![Vec::new()],
+        states: vec![state(first, [1, 0], '.'), state(second, [1, 2], '.'), state(second, [2, 2], '+')],
+        initial: vec![0],
+        objective: Objective::reach(10),
+        weights: Vec::new(),
+        all: Vec::new(),
+        depth: 1,
+        nodes: 1,
+    }
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::file::Certificate;
 use crate::limits::{Limits, Meter};
-use crate::problem::{Claim, Objective, Problem, Solution};
+use crate::problem::{Claim, Objective, Problem, Rank, Solution};
 use crate::record::{End, ROOT, TRACES};
 use crate::size::{Firsts, Point};
 use crate::source::{Source, State, Trouble};
@@ -21,7 +21,7 @@ struct Pending {
     /// The behaviour with the label.
     node: u32,
     label: u16,
-    cell: Vec<u32>,
+    cell: Vec<Rank>,
     /// The fewest predicates that it needs, and how trees that agree with it can begin.
     size: u32,
     firsts: Rc<Firsts>,
@@ -43,8 +43,8 @@ struct Check<'a> {
     /// The present behaviour: its node, its labels in order and by cell, the fewest predicates of a tree
     /// that agrees with them.
     node: u32,
-    labels: Vec<(Vec<u32>, u16)>,
-    by_cell: BTreeMap<Vec<u32>, u16>,
+    labels: Vec<(Vec<Rank>, u16)>,
+    by_cell: BTreeMap<Vec<Rank>, u16>,
     size: u32,
     firsts: Rc<Firsts>,
     /// The initial states of its traces.
@@ -83,7 +83,6 @@ impl Certificate {
         let worst = if problem.objective == Objective::Reach { 0 } else { problem.horizon };
         // No value is better than this one, and so nothing is ever allowed more.
         let most = self.claim.allowance(problem, worst).unwrap_or(0);
-        let thresholds: Vec<usize> = problem.thresholds.iter().map(Vec::len).collect();
         let mut check = Check {
             certificate: self,
             problem,
@@ -93,7 +92,7 @@ impl Certificate {
             labels: Vec::new(),
             by_cell: BTreeMap::new(),
             size: 0,
-            firsts: Rc::new(Firsts::new(&thresholds, problem.depth, most)),
+            firsts: Rc::new(Firsts::new(&problem.thresholds, problem.depth, most)),
             order: Vec::new(),
             worst,
             pending: 0,
@@ -323,7 +322,7 @@ impl Check<'_> {
         self.pending += bytes;
         // A label on the way is in two lists, one of them a tree with some room in its nodes; and a test has
         // lists of its points, one on each level.
-        let of_label = 4 * (size_of::<Vec<u32>>() + size_of::<u32>() * self.problem.thresholds.len())
+        let of_label = 4 * (size_of::<Vec<Rank>>() + size_of::<Rank>() * self.problem.thresholds.len())
             + 2 * size_of::<Point<'_>>() * (self.problem.depth as usize + 2);
         let of_order = 2 * size_of::<u32>() * self.order.len();
         // The present ones, and those that a test is making, in a list that may have twice the room.
@@ -333,7 +332,7 @@ impl Check<'_> {
     }
 
     /// The fewest predicates, at most `most`, with one label more; and how trees can begin then.
-    fn with_label(&mut self, cell: &[u32], label: u16, most: u32) -> Result<Option<(u32, Firsts)>, Failure> {
+    fn with_label(&mut self, cell: &[Rank], label: u16, most: u32) -> Result<Option<(u32, Firsts)>, Failure> {
         self.checked.tests += 1;
         let labelled = self.labels.iter().map(|(cell, label)| Point { cell, label: *label });
         let points: Vec<Point<'_>> = labelled.chain([Point { cell, label }]).collect();

@@ -26,7 +26,7 @@ mod source;
 
 pub use file::{Certificate, Unreadable};
 pub use limits::{Limits, TooMuch};
-pub use problem::{Claim, Objective, Problem, Solution, Tree};
+pub use problem::{Claim, Objective, Problem, Rank, Solution, Thresholds, Tree};
 
 /// What the system says about a run so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct Refutation {
     /// The steps of the trace.
     pub step: u64,
     /// The cell that it has reached; none if it is about the whole tree.
-    pub cell: Vec<u32>,
+    pub cell: Vec<Rank>,
     /// How many labels the behaviour has.
     pub labels: usize,
 }

@@ -31,8 +31,8 @@ impl Objective {
 /// The problem, as far as a proof is about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Per dimension of the observation, its thresholds in ascending order.
-    pub thresholds: Vec<Vec<f64>>,
+    /// Per dimension of the observation, its thresholds.
+    pub thresholds: Vec<Thresholds>,
     /// The names of the actions.
     pub actions: Vec<String>,
     /// How many initial states there are.
@@ -47,21 +47,86 @@ pub struct Problem {
     pub nodes: u32,
 }
 
+/// Where a value lies among the thresholds of a dimension: the greater the value, the greater the rank.
+pub type Rank = u64;
+
+/// The thresholds of a dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Thresholds {
+    /// These, in ascending order. A rank is how many of them are at most the value.
+    List(Vec<f64>),
+    /// All finite numbers. A rank is a number whose order is that of the values.
+    All,
+}
+
+impl Thresholds {
+    /// The rank of a value.
+    pub fn rank(&self, value: f64) -> Rank {
+        match self {
+            Thresholds::List(list) => list.partition_point(|threshold| *threshold <= value) as Rank,
+            Thresholds::All => ordered(value),
+        }
+    }
+
+    /// The least and the greatest predicate, if there are any; that with index `k` is true where the rank is greater than
+    /// `k`.
+    pub(crate) fn predicates(&self) -> Option<(Rank, Rank)> {
+        match self {
+            Thresholds::List(list) => Some((0, (list.len() as Rank).checked_sub(1)?)),
+            Thresholds::All => Some((ordered(f64::NEG_INFINITY), ordered(f64::MAX) - 1)),
+        }
+    }
+
+    /// The index of the predicate with this threshold.
+    pub fn index(&self, threshold: f64) -> Option<Rank> {
+        match self {
+            Thresholds::List(list) => Some(list.iter().position(|t| *t == threshold)? as Rank),
+            Thresholds::All => threshold.is_finite().then(|| ordered(threshold) - 1),
+        }
+    }
+
+    /// The threshold of a predicate.
+    pub fn threshold(&self, index: Rank) -> Option<f64> {
+        match self {
+            Thresholds::List(list) => list.get(usize::try_from(index).ok()?).copied(),
+            Thresholds::All => Some(value(index.checked_add(1)?)),
+        }
+    }
+}
+
+const SIGN: u64 = 1 << 63;
+
+/// The bits of a number, so changed that their order is that of the numbers. Both zeros are one number; and no finite
+/// threshold tells infinity from the greatest finite number.
+fn ordered(value: f64) -> Rank {
+    let bits = (value + 0.0).min(f64::MAX).to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+/// The number with these bits.
+fn value(ordered: Rank) -> f64 {
+    // The number before 0 is no second zero.
+    f64::from_bits(if ordered & SIGN == 0 { !ordered } else { ordered & !SIGN })
+}
+
 impl Problem {
-    /// The cell of an observation: in every dimension, how many thresholds are at most the value.
-    pub fn cell(&self, observation: &[f64]) -> Vec<u32> {
-        let rank = |(thresholds, value): (&Vec<f64>, &f64)| thresholds.partition_point(|t| t <= value) as u32;
-        self.thresholds.iter().zip(observation).map(rank).collect()
+    /// The cell of an observation: its rank in every dimension.
+    pub fn cell(&self, observation: &[f64]) -> Vec<Rank> {
+        self.thresholds.iter().zip(observation).map(|(thresholds, &value)| thresholds.rank(value)).collect()
     }
 
     pub(crate) fn new(text: ProblemText) -> Result<Self, Unreadable> {
-        let thresholds: Vec<Vec<f64>> = text.dimensions.into_iter().map(|d| d.thresholds).collect();
-        if thresholds.iter().flatten().any(|threshold| !threshold.is_finite()) {
-            return Err(wrong("a threshold is not a finite number"));
-        }
-        if !thresholds.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1])) {
-            return Err(wrong("the thresholds are not in ascending order"));
-        }
+        let thresholds = text.dimensions.into_iter().map(|dimension| match dimension.thresholds {
+            ThresholdsText::All(All::All) => Ok(Thresholds::All),
+            ThresholdsText::List(list) if list.iter().any(|threshold| !threshold.is_finite()) => {
+                Err(wrong("a threshold is not a finite number"))
+            }
+            ThresholdsText::List(list) if !list.windows(2).all(|pair| pair[0] < pair[1]) => {
+                Err(wrong("the thresholds are not in ascending order"))
+            }
+            ThresholdsText::List(list) => Ok(Thresholds::List(list)),
+        });
+        let thresholds = thresholds.collect::<Result<Vec<Thresholds>, Unreadable>>()?;
         let problem = Problem {
             thresholds,
             actions: text.actions.into_iter().map(|action| action.name).collect(),
@@ -126,7 +191,21 @@ enum Over {
 
 #[derive(Deserialize)]
 struct DimensionText {
-    thresholds: Vec<f64>,
+    thresholds: ThresholdsText,
+}
+
+/// A list of thresholds, or the word `all`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ThresholdsText {
+    List(Vec<f64>),
+    All(All),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum All {
+    All,
 }
 
 #[derive(Deserialize)]
@@ -143,8 +222,8 @@ pub enum Tree {
     Node {
         /// The dimension.
         dimension: usize,
-        /// Which of its thresholds.
-        threshold: usize,
+        /// Which of its predicates.
+        threshold: Rank,
         /// The tree where the predicate is true, and where it is false.
         branches: Box<[Tree; 2]>,
     },
@@ -152,13 +231,13 @@ pub enum Tree {
 
 impl Tree {
     /// The action in a cell.
-    pub fn action(&self, cell: &[u32]) -> u16 {
+    pub fn action(&self, cell: &[Rank]) -> u16 {
         let mut tree = self;
         loop {
             match tree {
                 Tree::Leaf(action) => return *action,
                 Tree::Node { dimension, threshold, branches } => {
-                    let is_true = cell[*dimension] as usize > *threshold;
+                    let is_true = cell[*dimension] > *threshold;
                     tree = &branches[usize::from(!is_true)];
                 }
             }
@@ -201,7 +280,7 @@ impl Tree {
                     .checked_sub(1)
                     .ok_or_else(|| wrong("the tree is deeper than any that is searched"))?;
                 let thresholds = usize::try_from(dimension).ok().and_then(|d| problem.thresholds.get(d));
-                let threshold = thresholds.and_then(|list| list.iter().position(|t| *t == value));
+                let threshold = thresholds.and_then(|thresholds| thresholds.index(value));
                 let threshold = threshold
                     .ok_or_else(|| wrong("the tree has a threshold that is not one of the problem's"))?;
                 let branches = [Tree::new(*yes, problem, depth)?, Tree::new(*no, problem, depth)?];
@@ -324,4 +403,32 @@ enum Kind {
 
 fn wrong(what: &str) -> Unreadable {
     Unreadable::Damaged(what.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_numbers_are_thresholds_and_each_is_found_again() {
+        let numbers = [f64::MIN, -1.0, -5e-324, 0.0, 5e-324, 0.1, 0.1f64.next_up(), f64::MAX];
+        for pair in numbers.windows(2) {
+            assert!(Thresholds::All.rank(pair[0]) < Thresholds::All.rank(pair[1]));
+        }
+        for number in numbers {
+            let index = Thresholds::All.index(number).expect("it is finite");
+            assert_eq!(Thresholds::All.threshold(index), Some(number));
+            assert!(
+                Thresholds::All.rank(number) > index && Thresholds::All.rank(number.next_down()) <= index
+            );
+        }
+        assert_eq!(Thresholds::All.rank(-0.0), Thresholds::All.rank(0.0));
+        assert_eq!(Thresholds::All.rank(f64::INFINITY), Thresholds::All.rank(f64::MAX));
+        let (low, high) = Thresholds::All.predicates().expect("there are some");
+        assert_eq!(
+            (Thresholds::All.rank(f64::NEG_INFINITY), Thresholds::All.rank(f64::MAX)),
+            (low, high + 1)
+        );
+        assert_eq!(Thresholds::All.index(f64::NAN), None);
+    }
 }

@@ -4,12 +4,13 @@
 //! returns at once, and the caller has to ask the meter whether the answer means anything.
 
 use crate::limits::Meter;
+use crate::problem::{Rank, Thresholds};
 
 /// A cell with its label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point<'a> {
     /// The ranks.
-    pub(crate) cell: &'a [u32],
+    pub(crate) cell: &'a [Rank],
     /// The action.
     pub(crate) label: u16,
 }
@@ -52,7 +53,7 @@ fn one_predicate_does(points: &[Point<'_>], other: u16) -> bool {
     let first = points[0].label;
     points.iter().all(|point| point.label == first || point.label == other)
         && (0..points[0].cell.len()).any(|dimension| {
-            let mut ranges = [(u32::MAX, 0); 2];
+            let mut ranges = [(Rank::MAX, 0); 2];
             for point in points {
                 let range = &mut ranges[usize::from(point.label == other)];
                 let rank = point.cell[dimension];
@@ -100,13 +101,23 @@ pub(crate) struct Firsts {
     splits: Vec<Split>,
 }
 
-/// A first predicate, true where the rank is greater than `threshold`; and the fewest predicates that its
-/// false and its true side need.
+/// First predicates that are true and false of the same points: those with index `low` to `high`, each true where
+/// the rank is greater; and the fewest predicates that their false and their true side need.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     dimension: usize,
-    threshold: u32,
+    low: Rank,
+    high: Rank,
     sizes: [u32; 2],
+}
+
+impl Split {
+    /// Those of them that are false of a rank, and those that are true.
+    fn cut(self, rank: Rank) -> [Option<Split>; 2] {
+        let is_false = Split { low: self.low.max(rank), ..self };
+        let is_true = rank.checked_sub(1).map(|last| Split { high: self.high.min(last), ..self });
+        [Some(is_false), is_true].map(|part| part.filter(|part| part.low <= part.high))
+    }
 }
 
 impl Firsts {
@@ -115,11 +126,11 @@ impl Firsts {
         self.splits.capacity() * size_of::<Split>()
     }
 
-    /// Those of trees of at most this depth and size without any point; `thresholds` has their number per
-    /// dimension.
-    pub(crate) fn new(thresholds: &[usize], depth: u32, most: u32) -> Self {
-        let splits = thresholds.iter().enumerate().flat_map(|(dimension, &count)| {
-            (0..count as u32).map(move |threshold| Split { dimension, threshold, sizes: [0, 0] })
+    /// Those of trees of at most this depth and size without any point.
+    pub(crate) fn new(thresholds: &[Thresholds], depth: u32, most: u32) -> Self {
+        let predicates = thresholds.iter().map(Thresholds::predicates).enumerate();
+        let splits = predicates.filter_map(|(dimension, predicates)| {
+            predicates.map(|(low, high)| Split { dimension, low, high, sizes: [0, 0] })
         });
         Firsts { depth, most, splits: splits.collect() }
     }
@@ -131,27 +142,21 @@ impl Firsts {
         let is_uniform = points.iter().all(|point| point.label == last.label);
         let mut least = is_uniform.then_some(0);
         let mut splits: Vec<Split> = Vec::new();
-        // What was found out for the threshold before: dimension, side, points on this side, their size.
-        let mut before = None;
         let mut side = Vec::new();
         for split in self.splits.iter().filter(|_| self.depth > 0 && self.most > 0) {
-            meter.spend(points.len() as u64).ok()?;
-            let is_true = |point: &Point<'_>| point.cell[split.dimension] > split.threshold;
-            let is_last_true = is_true(last);
-            side.clear();
-            side.extend(points.iter().filter(|point| is_true(point) == is_last_true));
-            let mut sizes = split.sizes;
-            let other = sizes[usize::from(!is_last_true)];
-            let same = (split.dimension, is_last_true, side.len());
-            let size = match before {
-                Some((what, size)) if what == same => size,
-                _ => least_size(&side, self.depth - 1, self.most - 1, meter),
-            };
-            before = Some((same, size));
-            if let Some(size) = size.filter(|size| 1 + size + other <= self.most) {
-                sizes[usize::from(is_last_true)] = size;
-                least = Some(least.map_or(1 + size + other, |least: u32| least.min(1 + size + other)));
-                splits.push(Split { sizes, ..*split });
+            for (is_last_true, part) in split.cut(last.cell[split.dimension]).into_iter().enumerate() {
+                let Some(Split { dimension, low, mut sizes, .. }) = part else { continue };
+                meter.spend(points.len() as u64).ok()?;
+                side.clear();
+                let is_true = |point: &Point<'_>| usize::from(point.cell[dimension] > low);
+                side.extend(points.iter().filter(|point| is_true(point) == is_last_true));
+                let other = sizes[1 - is_last_true];
+                let Some(size) = least_size(&side, self.depth - 1, self.most - 1, meter) else { continue };
+                if 1 + size + other <= self.most {
+                    sizes[is_last_true] = size;
+                    least = Some(least.map_or(1 + size + other, |least: u32| least.min(1 + size + other)));
+                    splits.extend(part.map(|part| Split { sizes, ..part }));
+                }
             }
         }
         least.map(|least| (least, Firsts { splits, ..*self }))
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_few_points_need_few_predicates() {
-        let point = |rank: &'static [u32], label| Point { cell: rank, label };
+        let point = |rank: &'static [Rank], label| Point { cell: rank, label };
         let points = [point(&[0], 7), point(&[3], 5), point(&[9], 7)];
         let mut meter = Meter::new(Limits { memory: 0, work: 1_000 });
         assert_eq!(least_size(&points[..2], 1, 3, &mut meter), Some(1));
@@ -177,7 +182,7 @@ mod tests {
     /// Chance labels on many points make the deepest recursion; it ends soon after the work does.
     #[test]
     fn work_that_is_used_up_ends_the_recursion() {
-        let cells: Vec<[u32; 2]> = (0..2_000u32).map(|i| [i, i.wrapping_mul(7_919) % 2_000]).collect();
+        let cells: Vec<[Rank; 2]> = (0..2_000).map(|i| [i, i * 7_919 % 2_000]).collect();
         let labels = (0..2_000u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as u16);
         let points: Vec<Point<'_>> =
             cells.iter().zip(labels).map(|(cell, label)| Point { cell, label }).collect();
@@ -190,12 +195,12 @@ mod tests {
     }
 
     /// Plain recursion over every threshold.
-    fn naive(points: &[Point<'_>], ranks: u32, depth: u32) -> Option<u32> {
+    fn naive(points: &[Point<'_>], ranks: Rank, depth: u32) -> Option<u32> {
         if points.iter().all(|point| point.label == points[0].label) {
             return Some(0);
         }
         let depth = depth.checked_sub(1)?;
-        let split = |(dimension, threshold): (usize, u32)| {
+        let split = |(dimension, threshold): (usize, Rank)| {
             let (yes, no): (Vec<_>, Vec<_>) = points.iter().partition(|p| p.cell[dimension] > threshold);
             Some(1 + naive(&yes, ranks, depth)? + naive(&no, ranks, depth)?)
         };
@@ -209,10 +214,12 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % below
         };
+        let five = || Thresholds::List((1..=5).map(f64::from).collect());
+        let thresholds = [five(), five()];
         let mut seen = [0; 6];
         for _ in 0..3_000 {
             let count = 1 + draw(9) as usize;
-            let cells: Vec<[u32; 2]> = (0..count).map(|_| [draw(5) as u32, draw(5) as u32]).collect();
+            let cells: Vec<[Rank; 2]> = (0..count).map(|_| [draw(5), draw(5)]).collect();
             let labels = 2 + draw(2);
             let point = |cell| Point { cell, label: 0 };
             let mut points: Vec<Point<'_>> = cells.iter().map(|cell| point(&cell[..])).collect();
@@ -230,7 +237,7 @@ mod tests {
                         expected,
                         "{points:?} {depth} {most}"
                     );
-                    let mut firsts = Some((0, Firsts::new(&[5, 5], depth, most)));
+                    let mut firsts = Some((0, Firsts::new(&thresholds, depth, most)));
                     for count in 1..=points.len() {
                         firsts =
                             firsts.and_then(|(_, firsts)| firsts.with_last(&points[..count], &mut meter));

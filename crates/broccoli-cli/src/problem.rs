@@ -1,6 +1,6 @@
 //! The options that describe a problem, over the defaults of a target.
 
-use broccoli_core::problem::{MAX_DEPTH, MAX_THRESHOLDS, Problem, ThresholdError, Thresholds};
+use broccoli_core::problem::{ALL, MAX_DEPTH, MAX_THRESHOLDS, Problem, ThresholdError, Thresholds};
 use broccoli_export::number;
 use broccoli_problem::{Target, TargetDimension};
 use clap::Args;
@@ -8,7 +8,24 @@ use clap::Args;
 use crate::complaint::Complaint;
 use crate::numbers::{Numbers, numbers, price, whole};
 use crate::objective::{ObjectiveOptions, check_objective};
+use crate::screen::note;
 use crate::starts::{Starts, check_count};
+
+/// Which thresholds are to count in every dimension.
+#[derive(Clone, Copy, Debug)]
+enum WantedThresholds {
+    /// So many of its range.
+    Count(usize),
+    All,
+}
+
+fn wanted_thresholds(text: &str) -> Result<WantedThresholds, String> {
+    if text.trim() == ALL {
+        return Ok(WantedThresholds::All);
+    }
+    let count = whole(1..=MAX_THRESHOLDS as u64)(text).map_err(|what| format!("{what}, or `{ALL}`"))?;
+    Ok(WantedThresholds::Count(count))
+}
 
 /// The options about the problem.
 #[derive(Debug, Args)]
@@ -35,10 +52,11 @@ pub struct ProblemOptions {
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true, value_parser = numbers("0.05,0.005"))]
     step: Option<Numbers>,
 
-    /// X thresholds in every dimension, evenly spaced over its range, instead of --step
-    #[arg(long, value_name = "X", allow_hyphen_values = true, conflicts_with = "step",
-          value_parser = whole::<usize>(1..=MAX_THRESHOLDS as u64))]
-    thresholds: Option<usize>,
+    /// X thresholds in every dimension, evenly spaced over its range; or `all` numbers in every dimension, which needs
+    /// no range
+    #[arg(long, value_name = "X|all", allow_hyphen_values = true, conflicts_with = "step",
+          value_parser = wanted_thresholds)]
+    thresholds: Option<WantedThresholds>,
 
     /// The only dimensions that a tree may ask, by their names [default: all]
     #[arg(long = "use", value_name = "NAME,…", value_delimiter = ',')]
@@ -65,6 +83,11 @@ impl ProblemOptions {
     pub fn problem(&self, target: &mut Target) -> Result<Problem, Complaint> {
         choose_actions(target, self.actions.as_deref())?;
         choose_noise(target, self.noise)?;
+        if target.needs_no_grid && self.thresholds.is_none() && self.step.is_none() {
+            note(format_args!(
+                "no thresholds are given, so all numbers are thresholds (`broccoli suggest` proposes grids)"
+            ));
+        }
         let thresholds = self.thresholds(target)?;
         for (dimension, thresholds) in target.dimensions.iter_mut().zip(thresholds) {
             dimension.thresholds = thresholds;
@@ -118,17 +141,21 @@ impl ProblemOptions {
         }
         let option = if steps.is_some() { "--step" } else { "--thresholds" };
         let grid = |(index, d): (usize, &TargetDimension)| {
+            if let Some(WantedThresholds::All) = self.thresholds {
+                return Ok(Thresholds::all());
+            }
             let Some((low, high)) = d.range else {
-                return Err(Complaint::input(format!("{option}: dimension {:?} has no range", d.name))
-                    .help("give it low and high in the section [predicates] of the problem file"));
+                return Err(Complaint::input(format!("{option}: dimension {:?} has no range", d.name)).help(
+                    "give it low and high in the section [predicates] of the problem file, or say `--thresholds all`",
+                ));
             };
             match (self.thresholds, steps.and_then(|steps| steps.get(index))) {
-                (Some(count), _) => Thresholds::count(low, high, count)
+                (Some(WantedThresholds::Count(count)), _) => Thresholds::count(low, high, count)
                     .map_err(|error| Complaint::input(format!("--thresholds {count}: {}: {error}", d.name))),
                 (None, Some(&step)) => Thresholds::grid(low, high, step).map_err(|error| {
                     Complaint::input(format!("--step, dimension {:?}: {}", d.name, step_error(step, error)))
                 }),
-                (None, None) => Ok(d.thresholds.clone()),
+                _ => Ok(d.thresholds.clone()),
             }
         };
         target.dimensions.iter().enumerate().map(grid).collect()

@@ -92,11 +92,13 @@ enum Stage {
     Horizon(u64),
 }
 
-/// What is known of the answer: value and size of the best tree, and the proved bound.
+/// What is known of the answer: value and size of the best tree, and the proved bound; or, where none is proved, what
+/// the rewards seen so far come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Answer {
     best: Option<(u64, u64)>,
     bound: Option<u64>,
+    estimate: Option<u64>,
 }
 
 /// One line of JSON: what happened, and all that is known.
@@ -112,6 +114,9 @@ struct EventJson {
     size: Option<u64>,
     bound: Option<Value>,
     gap: Option<f64>,
+    /// By the rewards seen so far no tree has a better value: an estimate, never a proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<Value>,
     /// The share of the walk that is done: an estimate.
     share: Option<f64>,
     /// Which of several grids is searched, from 1.
@@ -146,6 +151,11 @@ impl Answer {
         if let Some(gap) = self.gap(objective) {
             line += &format!(", gap {:.1}%", 100.0 * gap);
         }
+        if let (None, Some(estimate)) = (self.bound, self.estimate) {
+            let word = if objective.is_minimised() { "least" } else { "most" };
+            let estimate = worth::about(objective.number(estimate));
+            line += &format!(", estimate: at {word} about {estimate}");
+        }
         line
     }
 }
@@ -164,7 +174,7 @@ impl Seen {
             queries: AtomicU64::new(queries),
             hints: AtomicU64::new(0),
             share: AtomicU64::new(f64::NAN.to_bits()),
-            answer: Mutex::new(Answer { best, bound }),
+            answer: Mutex::new(Answer { best, bound, estimate: None }),
         }
     }
 
@@ -212,6 +222,7 @@ impl Seen {
             size: answer.best.map(|(_, size)| size),
             bound: answer.bound.and_then(|bound| self.objective.shown(bound)),
             gap: answer.gap(self.objective),
+            estimate: answer.estimate.and_then(|estimate| self.objective.shown(estimate)),
             share: self.share(),
             grid: self.grid,
         });
@@ -301,6 +312,10 @@ impl Observer for Progress {
             Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),
             Event::Size(size) => return self.enter(Stage::Size(size)),
             Event::Horizon(steps) => return self.enter(Stage::Horizon(steps)),
+            Event::Estimate(estimate) => {
+                self.seen.answer().estimate = Some(estimate);
+                return;
+            }
             Event::Bound(bound) => {
                 self.seen.answer().bound = Some(bound);
                 "bound"
@@ -407,7 +422,7 @@ mod tests {
     #[test]
     fn the_lines_fit_eighty_columns() {
         let survive = Objective::survive(10_000);
-        let answer = Answer { best: Some((9_999, 15)), bound: Some(10_000) };
+        let answer = Answer { best: Some((9_999, 15)), bound: Some(10_000), ..Answer::default() };
         let line = answer.line(survive);
         assert_eq!(line, "best 9,999 (size 15), proved: at most 10,000, gap 0.0%");
         let seen = seen(survive, Some(Duration::from_secs(90_000)));
@@ -428,7 +443,10 @@ mod tests {
     fn what_is_not_known_is_not_said() {
         let reach = Objective::reach(100);
         assert_eq!(Answer::default().line(reach), "no tree yet");
-        assert_eq!(Answer { best: None, bound: Some(75) }.line(reach), "no tree yet, proved: at least 75");
+        assert_eq!(
+            Answer { bound: Some(75), ..Answer::default() }.line(reach),
+            "no tree yet, proved: at least 75"
+        );
         let seen = seen(reach, None);
         assert_eq!(seen.work(0.2, None), "0.2 s | 0 queries");
         let later = Seen::new(known(reach, None).after(Instant::now(), 7_000, Some(2)));
@@ -447,8 +465,10 @@ mod tests {
 
     #[test]
     fn gaps() {
-        let gap =
-            |value, bound| Answer { best: Some((value, 1)), bound: Some(bound) }.gap(Objective::reach(100));
+        let gap = |value, bound| {
+            Answer { best: Some((value, 1)), bound: Some(bound), ..Answer::default() }
+                .gap(Objective::reach(100))
+        };
         assert_eq!([gap(100, 93), gap(100, 107), gap(0, 0)], [Some(0.07), Some(0.07), Some(0.0)]);
     }
 }

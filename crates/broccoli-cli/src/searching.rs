@@ -1,6 +1,6 @@
 //! The options of a search that begins.
 
-use broccoli_core::problem::{Problem, RunError};
+use broccoli_core::problem::Problem;
 use broccoli_core::search::Engine;
 use broccoli_core::tree::Tree;
 use broccoli_problem::Target;
@@ -141,11 +141,8 @@ impl SearchOptions {
     fn plan(&self, target: &Target, problem: &Problem) -> Result<Plan, SearchError> {
         let asked = &target.search;
         let engine = self.engine()?.or(asked.engine);
-        if let Some(engine @ Engine::Backtracking { .. }) = engine
-            && !problem.objective().is_plain()
-        {
-            let error = RunError::Unsupported { engine: engine.name() };
-            return Err(Complaint::input(error.to_string()).into());
+        if let Some(engine) = engine {
+            engine.check(problem).map_err(|error| Complaint::input(error.to_string()))?;
         }
         Ok(Plan {
             engine,

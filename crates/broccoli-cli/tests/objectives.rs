@@ -118,6 +118,24 @@ fn a_program_may_give_rewards() {
     }
 }
 
+/// Where rewards have no bound, nothing is proved before the end; what those that were seen come to is called an estimate.
+#[test]
+fn rewards_that_were_seen_are_an_estimate() {
+    let folder = program("-abs(x - 4.5)", "over = \"mean\"\n");
+    let problem = folder.path().join("hill.toml");
+    let limited = ["solve", problem.to_str().unwrap(), "--query-limit", "60"];
+    let output = run(&limited);
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Nothing is proved about others. By the rewards seen so far the best value is at most about -4: an estimate, not proved."), "{text}");
+    let output = run(&[&limited[..], &["--json", "--progress", "json"]].concat());
+    let result = json(&output);
+    assert_eq!((&result["bound"], &result["estimate"]), (&json!(null), &json!(-4.0)));
+    // The whole search proves the value, and estimates nothing any more.
+    let result = solved(&[problem.to_str().unwrap()]);
+    assert_eq!((&result["bound"], &result["estimate"]), (&result["value"], &json!(null)));
+}
+
 #[test]
 fn check_compares_rewards_and_tells_their_bounds() {
     let folder = program("-abs(x - 4.5)", "");
@@ -275,9 +293,9 @@ fn an_objective_on_the_command_line_keeps_the_rest_of_the_file() {
         let result = solved(&[path, "--thresholds", "3", "--objective", "return"]);
         assert_eq!((&result["problem"]["over"], &result["problem"]["horizon"]), (&json!(over), &json!(50)));
         assert_eq!(result["value"], json!(value));
-        // Nothing can be better, so the gap is no reason to stop before the smallest tree is found.
-        let near = solved(&[path, "--thresholds", "3", "--gap", "5%"]);
-        assert_eq!((&near["value"], &near["size"]), (&json!(value), &result["size"]));
+        // Nothing can be better, so the gap ends the search, unless the smallest tree is known by then.
+        let near = json(&run(&["solve", path, "--thresholds", "3", "--gap", "5%", "--json"]));
+        assert_eq!((&near["value"], &near["bound"]), (&json!(value), &json!(value)));
     }
 }
 

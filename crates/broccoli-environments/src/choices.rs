@@ -1,6 +1,6 @@
 //! What somebody has chosen for a problem about an environment: where it differs from the defaults.
 
-use broccoli_core::problem::{InitialState, Objective, Problem, Thresholds};
+use broccoli_core::problem::{ALL, InitialState, Objective, Problem, Thresholds};
 
 use crate::Environment;
 
@@ -85,6 +85,9 @@ impl Environment {
 }
 
 fn thresholds(thresholds: &Thresholds) -> String {
+    if thresholds.is_all() {
+        return ALL.to_owned();
+    }
     match thresholds.as_slice() {
         [] => "none".to_owned(),
         few @ ([_] | [_, _] | [_, _, _]) => few.iter().map(f64::to_string).collect::<Vec<_>>().join(", "),

@@ -1,6 +1,6 @@
 //! What a search gives besides its best tree: the best tree of every size, or all optimal trees.
 
-use broccoli_core::problem::{Dimension, Problem, Value};
+use broccoli_core::problem::{Dimension, Problem, Rank, Value};
 use broccoli_core::search::{FrontPart, Status};
 use broccoli_core::tree::{Tree, TreeJson};
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,7 @@ fn all_optimal(problem: &Problem, trees: &[Tree], is_complete: bool) -> String {
     };
     for (number, tree) in (1..).zip(trees) {
         text += &format!("\n{number}.");
-        if number > 1 {
+        if number > 1 && problem.without_grid().is_none() {
             let share = percent(share_differing(problem, first, tree));
             text += &format!(" acts differently from the first in {share} of the cells");
         }
@@ -154,17 +154,17 @@ fn percent(share: f64) -> String {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn share_differing(problem: &Problem, a: &Tree, b: &Tree) -> f64 {
-    let all: Vec<(u16, u16)> = problem.dimensions().iter().map(|d| (0, d.thresholds.len() as u16)).collect();
+    let all: Vec<(Rank, Rank)> = problem.dimensions().iter().map(|d| (0, d.thresholds.len())).collect();
     differing(problem, a, b, &all)
 }
 
 /// The same of the cells whose ranks are within these ranges, as a share of all cells.
-fn differing(problem: &Problem, a: &Tree, b: &Tree, ranks: &[(u16, u16)]) -> f64 {
+fn differing(problem: &Problem, a: &Tree, b: &Tree, ranks: &[(Rank, Rank)]) -> f64 {
     match (a, b) {
         (Tree::Leaf(a), Tree::Leaf(b)) if a == b => 0.0,
         (Tree::Leaf(_), Tree::Leaf(_)) => {
-            let share = |((low, high), d): (&(u16, u16), &Dimension)| {
-                f64::from(high - low + 1) / (d.thresholds.len() + 1) as f64
+            let share = |((low, high), d): (&(Rank, Rank), &Dimension)| {
+                (high - low + 1) as f64 / (d.thresholds.len() + 1) as f64
             };
             ranks.iter().zip(problem.dimensions()).map(share).product()
         }
@@ -173,7 +173,7 @@ fn differing(problem: &Problem, a: &Tree, b: &Tree, ranks: &[(u16, u16)]) -> f64
             let (low, high) = ranks[*dimension];
             // The predicate is true from this rank on.
             let first = problem.dimensions()[*dimension].thresholds.rank(*threshold).max(1);
-            let side = |tree: &Tree, (low, high): (u16, u16)| {
+            let side = |tree: &Tree, (low, high): (Rank, Rank)| {
                 let mut ranks = ranks.to_vec();
                 ranks[*dimension] = (low, high);
                 if low > high { 0.0 } else { differing(problem, tree, b, &ranks) }

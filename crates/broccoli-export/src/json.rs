@@ -8,7 +8,7 @@ use broccoli_core::problem::{
 };
 use broccoli_core::search::{Engine, Explanation, Failure, Outcome, Solution, Statistics, Status};
 use broccoli_core::shown::{is_control, shown};
-use broccoli_core::tree::TreeJson;
+use broccoli_core::tree::{Interval, TreeJson};
 use serde::{Deserialize, Serialize};
 
 use crate::choices::{More, PartJson};
@@ -287,7 +287,7 @@ impl ProblemJson {
     /// let mut json: ProblemJson = serde_json::from_str(text)?;
     /// assert!(json.to_problem().unwrap_err().to_string().contains("the horizon is 0"));
     /// json.horizon = 10;
-    /// assert_eq!(json.to_problem()?.predicate_count(), 2);
+    /// assert_eq!(json.to_problem()?.predicate_count(), Some(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -399,6 +399,10 @@ pub struct ResultJson {
     pub value: Option<Value>,
     /// No tree has a better value than this.
     pub bound: Option<Value>,
+    /// By the rewards that were seen no tree has a better value than this: an estimate, and never a proof. Only for
+    /// returns whose rewards have no bound, if the search was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Value>,
     /// The number of predicate nodes of the tree.
     pub size: Option<u64>,
     /// Whether it is proved that no smaller tree has this value. Never with a gap that ended the search: it is about
@@ -409,6 +413,11 @@ pub struct ResultJson {
     pub depth: Option<u32>,
     /// The best tree.
     pub tree: Option<TreeJson>,
+    /// Per predicate of the tree, in preorder, which thresholds leave all traces as they are, if it may have any: those
+    /// greater than the first number, up to the second; they may all be changed at once. Where there is no such end, or a
+    /// dimension has a list of thresholds, `null`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Option<[Option<f64>; 2]>>,
     /// Queries, but those that come back to a state or confirm the answer.
     pub queries: u64,
     /// Queries made at the end to see whether the system does again what it did.
@@ -465,6 +474,11 @@ pub struct ResultJson {
     pub problem: ProblemJson,
 }
 
+/// The ends of an interval, as far as it has any.
+fn ends(interval: Interval) -> [Option<f64>; 2] {
+    [interval.low, interval.high].map(|end| Some(end).filter(|end| end.is_finite()))
+}
+
 impl ResultJson {
     /// The result of a search that ended after `seconds`.
     pub fn new(system: SystemJson, problem: &Problem, outcome: &Outcome, seconds: f64) -> Self {
@@ -476,11 +490,16 @@ impl ResultJson {
                 outcome.status == Status::Optimal || is_proved && best.tree.size() == 0
             }),
             bound: outcome.bound.and_then(|bound| problem.objective().shown(bound)),
+            estimate: outcome.estimate.and_then(|estimate| problem.objective().shown(estimate)),
             stopped_by: match outcome.status {
                 Status::Stopped(reason) => Some(reason.name().to_owned()),
                 _ => None,
             },
             engine: outcome.engine.name().to_owned(),
+            intervals: match outcome.intervals.iter().any(Option::is_some) {
+                true => outcome.intervals.iter().map(|interval| interval.map(ends)).collect(),
+                false => Vec::new(),
+            },
             ..ResultJson::found(problem_json, problem, outcome.best.as_ref(), outcome.statistics, seconds)
         }
     }
@@ -530,10 +549,12 @@ impl ResultJson {
             objective: problem_json.objective,
             value: best.and_then(|best| problem.objective().shown(best.value)),
             bound: None,
+            estimate: None,
             size: best.map(|best| best.tree.size()),
             smallest: None,
             depth: best.map(|best| best.tree.depth()),
             tree: best.map(|best| best.tree.to_json(problem)),
+            intervals: Vec::new(),
             queries: statistics.queries,
             queries_confirming: statistics.queries_confirming,
             necessary_queries: statistics.necessary_queries,

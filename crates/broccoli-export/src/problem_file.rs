@@ -37,7 +37,7 @@ pub fn toml(problem: &ProblemJson) -> String {
     }
     lines.extend([String::new(), "[predicates]".to_owned()]);
     for dimension in &problem.dimensions {
-        let thresholds = literal(&dimension.thresholds.as_slice());
+        let thresholds = literal(&dimension.thresholds);
         let value = match dimension.price {
             0.0 => thresholds,
             price => format!("{{ list = {thresholds}, price = {} }}", literal(&price)),

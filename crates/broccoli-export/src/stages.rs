@@ -1,6 +1,6 @@
 //! A search in stages, each on a finer grid: what is known of each of them.
 
-use broccoli_core::problem::{Problem, Thresholds, Value};
+use broccoli_core::problem::{ALL, Problem, Thresholds, Value};
 use broccoli_core::search::Outcome;
 use broccoli_core::tree::TreeJson;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,10 @@ pub struct StageJson {
     pub queries: u64,
 }
 
+fn count(thresholds: &Thresholds) -> String {
+    if thresholds.is_all() { ALL.to_owned() } else { thresholds.len().to_string() }
+}
+
 impl StageJson {
     /// The stage that `outcome` is the end of.
     pub fn new(problem: &Problem, outcome: &Outcome) -> Self {
@@ -46,7 +50,7 @@ impl StageJson {
 
     /// What is known, as the cells of a row.
     fn cells(&self, number: usize) -> [String; 7] {
-        let counts: Vec<String> = self.thresholds.iter().map(|t| t.len().to_string()).collect();
+        let counts: Vec<String> = self.thresholds.iter().map(count).collect();
         let worth = |value: Option<Value>| value.map_or("-".to_owned(), worth::bare);
         [
             number.to_string(),

@@ -39,6 +39,9 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, seconds: f64) -> String {
     if let Status::Stopped(reason) = outcome.status {
         verdict = format!("{} {verdict}", stopped(reason));
     }
+    if let Some(estimate) = outcome.estimate {
+        verdict += &estimated(problem, estimate);
+    }
     summary(problem, outcome.best.as_ref(), &verdict, outcome.statistics, outcome.engine, seconds)
 }
 
@@ -72,7 +75,7 @@ pub fn headline(
     best: Option<&Solution>,
     bound: Option<u64>,
 ) -> String {
-    let (within, all) = (within(problem.limits()), from_all(problem));
+    let (within, all) = (within(problem), from_all(problem));
     match (status, best, problem.objective()) {
         (_, _, objective) if !objective.is_plain() => verdict(problem, status, best, bound),
         (StatusJson::Optimal, Some(best), Objective::Reach { .. }) if best.value > 0 => {
@@ -157,7 +160,7 @@ fn queries(statistics: Statistics) -> String {
 
 fn optimal(problem: &Problem, best: &Solution) -> String {
     let objective = problem.objective();
-    let (value, within) = (best.value, within(problem.limits()));
+    let (value, within) = (best.value, within(problem));
     if !objective.is_plain() {
         let achieved = worth::achieved(problem, value);
         let tail = if best.tree.size() > 0 { ", and no smaller tree does equally well" } else { "" };
@@ -200,7 +203,7 @@ fn optimal(problem: &Problem, best: &Solution) -> String {
 }
 
 fn infeasible(problem: &Problem) -> String {
-    let within = within(problem.limits());
+    let within = within(problem);
     let all = match problem.objective().over() {
         Over::Share(_) => format!(" from {}", worth::states(problem)),
         _ => from_all(problem),
@@ -224,7 +227,7 @@ fn stopped(reason: StopReason) -> &'static str {
 /// What is known of the best so far, and of better ones.
 fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> String {
     let objective = problem.objective();
-    let within = within(problem.limits());
+    let within = within(problem);
     // A bound that says nothing is not worth a sentence.
     let is_best = |bound| best.is_some_and(|best| best.value == bound);
     let bound = bound.filter(|&bound| bound != problem.perfect() || is_best(bound));
@@ -253,6 +256,16 @@ fn unproved(problem: &Problem, best: Option<&Solution>, bound: Option<u64>) -> S
             format!("The best so far: {achieved}.{proved}")
         }
     }
+}
+
+/// What is not proved, but likely by what was seen.
+fn estimated(problem: &Problem, estimate: u64) -> String {
+    let objective = problem.objective();
+    let word = if objective.is_minimised() { "least" } else { "most" };
+    let estimate = worth::about(objective.number(estimate));
+    format!(
+        " By the rewards seen so far the best value is at {word} about {estimate}: an estimate, not proved."
+    )
 }
 
 /// Which initial states no tree serves, as a paragraph to follow the summary; empty if there is nothing
@@ -311,14 +324,21 @@ fn from_all(problem: &Problem) -> String {
 }
 
 /// The trees searched, to follow the word "tree".
-fn within(limits: TreeLimits) -> String {
+fn within(problem: &Problem) -> String {
+    let limits = problem.limits();
     let (depth, nodes) = (limits.depth(), limits.nodes());
     if depth == 0 || nodes == 0 {
         return "of depth 0".to_owned();
     }
     let all = TreeLimits::new(depth, None).is_ok_and(|all| all.nodes() == nodes);
     let size = if all { String::new() } else { format!(" and size at most {}", grouped(nodes)) };
-    format!("of depth at most {depth}{size} on these thresholds")
+    let mut asked = problem.dimensions().iter().filter(|dimension| !dimension.thresholds.is_empty());
+    let thresholds = if asked.all(|dimension| dimension.thresholds.is_all()) {
+        "whatever its thresholds"
+    } else {
+        "on these thresholds"
+    };
+    format!("of depth at most {depth}{size} {thresholds}")
 }
 
 /// Breaks prose into lines of less than 80 columns.
@@ -425,6 +445,8 @@ mod tests {
             status: Status::Optimal,
             best: Some(solution(1, 3_082)),
             bound: Some(3_082),
+            intervals: Vec::new(),
+            estimate: None,
             statistics,
         };
         insta::assert_snapshot!(outcome(&problem, &found, 0.345));

@@ -20,6 +20,21 @@ pub fn number(number: f64) -> String {
     }
 }
 
+/// A number for people that is not exact: three digits.
+///
+/// ```
+/// use broccoli_export::worth::about;
+/// assert_eq!([-58.347, 1234.5, 0.012345, 0.0].map(about), ["-58.3", "1,235", "0.0123", "0"]);
+/// ```
+pub fn about(estimate: f64) -> String {
+    let digits = (2.0 - estimate.abs().log10().floor()).clamp(0.0, 6.0);
+    let unit = 10_f64.powf(digits);
+    match estimate * unit {
+        large if large.is_finite() => number(large.round() / unit),
+        _ => number(estimate),
+    }
+}
+
 /// A value for people: `"104 steps"`, or `"-12.5"`.
 ///
 /// ```

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use broccoli_blackbox::{Format, Program};
-use broccoli_core::problem::{Aim, MAX_DEPTH, MAX_DERIVED, MAX_THRESHOLDS, Over, Thresholds};
+use broccoli_core::problem::{ALL, Aim, MAX_DEPTH, MAX_DERIVED, MAX_THRESHOLDS, Over, Thresholds};
 use broccoli_core::search::Engine;
 use broccoli_environments::Environment;
 use broccoli_expression::{Condition, Expression};
@@ -334,8 +334,12 @@ fn features(root: &Section<'_>) -> Read<Vec<Feature>> {
 
 /// A list, or a table with a range and a step or a count, or a list, and perhaps a price.
 fn predicates(dimension: Placed<String>, item: &Item<'_>) -> Read<Predicates> {
-    let must = "a list of thresholds, or { low = …, high = …, step = … }, or count = … instead of step";
+    let must =
+        "\"all\", a list of thresholds, or { low = …, high = …, step = … }, or count = … instead of step";
     let list = |item: &Item<'_>| -> Read<Thresholds> {
+        if item.text().is_ok_and(|text| text == ALL) {
+            return Ok(Thresholds::all());
+        }
         let list = item
             .numbers()
             .map_err(|flaw| if flaw.place == item.place() { item.wrong(must) } else { flaw })?;

@@ -10,7 +10,7 @@
 //!     velocity = [-0.01, 0.0, 0.01]
 //! "#;
 //! let target = ProblemFile::parse(text, "plant.toml".as_ref())?.open()?;
-//! assert_eq!(target.problem()?.predicate_count(), 9 + 3);
+//! assert_eq!(target.problem()?.predicate_count(), Some(9 + 3));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
-use broccoli_core::problem::{System, SystemError, SystemFactory, sample};
+use broccoli_core::problem::{System, SystemError, SystemFactory, Thresholds, sample};
 use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
@@ -104,7 +104,7 @@ impl ProblemFile {
         let flaw = Flaw::new(self.predicates_place.clone().unwrap_or(0..0), "no dimension has a predicate")
             .label("[predicates] is empty or missing");
         Err(flaw.help(format!(
-            "give thresholds to at least one of: {}; `broccoli suggest` proposes some",
+            "give thresholds to at least one of: {}; or leave the section out, and all numbers are thresholds",
             names.join(", ")
         )))
     }
@@ -129,6 +129,11 @@ impl ProblemFile {
             }
             dimension.range = predicates.range.or(dimension.range);
             dimension.price = predicates.price.unwrap_or(dimension.price);
+        }
+        target.needs_no_grid =
+            target.is_foreign && self.predicates.iter().all(|predicates| predicates.thresholds.is_none());
+        if target.needs_no_grid {
+            target.dimensions.iter_mut().for_each(|dimension| dimension.thresholds = Thresholds::all());
         }
         if let Some(Placed { value: names, place }) = &self.only {
             target.ask_only(names).map_err(|what| Flaw::new(place.clone(), what))?;

@@ -75,6 +75,8 @@ pub struct Target {
     pub search: SearchOptions,
     /// Whether the system is somebody else's program.
     pub is_foreign: bool,
+    /// Whether nobody has said which thresholds there are, so that all numbers are.
+    pub needs_no_grid: bool,
     /// Makes the systems.
     pub factory: Arc<dyn SystemFactory>,
     /// The built-in environment, if it is one.
@@ -115,6 +117,7 @@ impl Target {
             nodes: None,
             search: SearchOptions::default(),
             is_foreign: false,
+            needs_no_grid: false,
             factory: Arc::clone(&factory),
             environment: Some(environment),
             noise: 0.0,
@@ -343,6 +346,7 @@ impl Target {
             nodes: None,
             search: SearchOptions::default(),
             is_foreign: true,
+            needs_no_grid: false,
             factory: Arc::clone(&factory),
             environment: None,
             noise: 0.0,

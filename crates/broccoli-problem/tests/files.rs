@@ -314,7 +314,7 @@ fn dimensions_that_a_tree_may_ask_and_their_prices() {
         problem.dimensions().iter().map(|d| (d.thresholds.len(), d.price)).collect::<Vec<_>>()
     };
     let default = dimensions("");
-    let counts: Vec<usize> = default.iter().map(|(count, _)| *count).collect();
+    let counts: Vec<u64> = default.iter().map(|(count, _)| *count).collect();
     let (some, all) = ("[tree]\nuse = [\"theta\", \"x_dot\"]", [0, counts[1], counts[2], 0]);
     assert_eq!(dimensions(some).iter().map(|d| d.0).collect::<Vec<_>>(), all);
     let both = "[tree]\nuse = [\"theta\", \"x_dot\"]\nwithout = [\"theta\"]";

@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use broccoli_core::problem::{Problem, RunError, SystemFactory};
+use broccoli_core::problem::{ALL, Problem, RunError, SystemFactory};
 use broccoli_core::search::{Search, Status};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// The depths and the thresholds per dimension that are tried.
+/// The depths and the thresholds per dimension that are tried; none is no grid: all numbers.
 pub const DEPTHS: [u32; 3] = [1, 2, 3];
-pub const COUNTS: [usize; 3] = [5, 10, 20];
+pub const COUNTS: [Option<usize>; 4] = [Some(5), Some(10), Some(20), None];
+/// From about so many thresholds on a search takes hardly more queries: they lie closer than the values that runs see.
+const LIKE_ALL: usize = 1_000;
 /// With which power of their number queries grow, by depth, where only one number was measured: about the most
 /// that the built-in environments show.
 const GROWTH: [f64; 3] = [1.0, 2.3, 4.5];
@@ -18,11 +20,24 @@ const DEEPER: f64 = 1.4;
 /// What one search costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    pub thresholds: usize,
+    #[serde(serialize_with = "number_or_all")]
+    pub thresholds: Option<usize>,
     pub depth: u32,
     pub queries: u64,
     pub seconds: f64,
     pub how: How,
+}
+
+fn number_or_all<S: Serializer>(count: &Option<usize>, serializer: S) -> Result<S::Ok, S::Error> {
+    match count {
+        Some(count) => serializer.serialize_u64(*count as u64),
+        None => serializer.serialize_str(ALL),
+    }
+}
+
+/// As how many thresholds they count where queries are extrapolated.
+fn like(cost: &Cost) -> f64 {
+    cost.thresholds.unwrap_or(LIKE_ALL) as f64
 }
 
 /// How the numbers came about.
@@ -42,7 +57,7 @@ pub enum How {
 pub fn costs(
     factory: &dyn SystemFactory,
     budget: u64,
-    pose: impl Fn(usize, u32) -> Option<Problem>,
+    pose: impl Fn(Option<usize>, u32) -> Option<Problem>,
 ) -> Result<Vec<Cost>, RunError> {
     let mut costs: Vec<Cost> = Vec::new();
     let mut left = budget;
@@ -90,11 +105,11 @@ fn extrapolated(before: &[Cost], cut: Cost) -> Cost {
 /// The power of the number of thresholds with which the queries grew.
 fn power(first: &Cost, second: &Cost) -> f64 {
     let queries = second.queries.max(1) as f64 / first.queries.max(1) as f64;
-    queries.ln() / (second.thresholds as f64 / first.thresholds as f64).ln()
+    queries.ln() / (like(second) / like(first)).ln()
 }
 
 fn grown(from: &Cost, to: Cost, power: f64) -> f64 {
-    from.queries as f64 * (to.thresholds as f64 / from.thresholds as f64).powf(power)
+    from.queries as f64 * (like(&to) / like(from)).powf(power)
 }
 
 fn deeper(first: &Cost, last: &Cost) -> f64 {
@@ -107,8 +122,12 @@ mod tests {
     use super::*;
     use broccoli_environments::MOUNTAIN_CAR;
 
-    fn pose(thresholds: usize, depth: u32) -> Option<Problem> {
-        let grid = |(low, high)| broccoli_core::problem::Thresholds::count(low, high, thresholds).ok();
+    fn pose(thresholds: Option<usize>, depth: u32) -> Option<Problem> {
+        use broccoli_core::problem::Thresholds;
+        let grid = |(low, high)| match thresholds {
+            Some(count) => Thresholds::count(low, high, count).ok(),
+            None => Some(Thresholds::all()),
+        };
         let grids = MOUNTAIN_CAR.dimensions.iter().map(|d| grid(d.range)).collect::<Option<Vec<_>>>()?;
         let start = broccoli_core::problem::InitialState::new(MOUNTAIN_CAR.initial);
         MOUNTAIN_CAR.problem_with(grids, vec![start]).depth(depth).build().ok()
@@ -135,7 +154,7 @@ mod tests {
     #[test]
     fn extrapolation_follows_what_was_measured() {
         let cost = |thresholds, depth, queries| Cost {
-            thresholds,
+            thresholds: Some(thresholds),
             depth,
             queries,
             seconds: 1.0,

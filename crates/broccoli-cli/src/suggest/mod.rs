@@ -4,7 +4,7 @@ mod cost;
 mod grid;
 mod look;
 
-use broccoli_core::problem::{Objective, Problem, RunError, Thresholds};
+use broccoli_core::problem::{ALL, Objective, Problem, RunError, Thresholds};
 use broccoli_core::shown::shown;
 use broccoli_export::number::{counted, duration, grouped, list};
 use broccoli_export::problem_file::literal;
@@ -134,9 +134,9 @@ impl Suggest {
         let ranges = target.dimensions.iter().map(|d| d.range);
         let grids: Vec<Grid> =
             seen.dimensions.iter().zip(ranges).map(|(d, range)| self.grid(d, range)).collect();
-        let pose = |count: usize, depth: u32| {
-            let thresholds = grids.iter().map(|grid| grid.with(count)).collect();
-            posed(&target, thresholds, depth)
+        let pose = |count: Option<usize>, depth: u32| {
+            let of = |grid: &Grid| count.map_or_else(Thresholds::all, |count| grid.with(count));
+            posed(&target, grids.iter().map(of).collect(), depth)
         };
         let costs = costs(&*target.factory, steps / 2, pose).map_err(failed)?;
         let suggestion = self.suggestion(&target, &seen, &grids, costs);
@@ -316,7 +316,8 @@ impl SuggestionJson {
 
     fn costs(&self) -> String {
         let mut text =
-            "\nWhat a search costs, with so many thresholds per dimension on these ranges:\n\n".to_owned();
+            "\nWhat a search costs, with so many thresholds per dimension on these ranges, or with all numbers as \
+             thresholds (`--thresholds all`):\n\n".to_owned();
         let cell = |cost: &Cost| {
             let (sign, queries) = match cost.how {
                 How::Measured => ("", cost.queries),
@@ -329,7 +330,8 @@ impl SuggestionJson {
             for count in COUNTS {
                 let costs = self.costs.iter().find(|c| (c.thresholds, c.depth) == (count, depth));
                 if let Some(cost) = costs {
-                    text += &format!("  depth {depth}, {count:2} thresholds  {}\n", cell(cost));
+                    let count = count.map_or(ALL.to_owned(), |count| format!("{count:3}"));
+                    text += &format!("  depth {depth}, {count} thresholds  {}\n", cell(cost));
                 }
             }
         }

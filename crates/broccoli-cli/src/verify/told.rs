@@ -74,7 +74,9 @@ impl Told<'_> {
         let mut text = format!(
             "system   {}, {}, {}, horizon {}\n",
             self.json.system.name(),
-            counted(problem.predicate_count() as u64, "threshold"),
+            problem
+                .predicate_count()
+                .map_or("all thresholds".to_owned(), |count| counted(count, "threshold")),
             counted(problem.initial_states().len() as u64, "initial state"),
             grouped(problem.objective().horizon()),
         );
@@ -174,12 +176,12 @@ fn claim(certificate: &Certificate) -> (StatusJson, Option<Solution>, Option<u64
     }
 }
 
-fn tree(thresholds: &[Vec<f64>], from: &broccoli_checker::Tree) -> Tree {
+fn tree(thresholds: &[broccoli_checker::Thresholds], from: &broccoli_checker::Tree) -> Tree {
     match from {
         broccoli_checker::Tree::Leaf(action) => Tree::Leaf(usize::from(*action)),
         broccoli_checker::Tree::Node { dimension, threshold, branches } => {
             let [yes, no] = [&branches[0], &branches[1]].map(|branch| tree(thresholds, branch));
-            Tree::node(*dimension, thresholds[*dimension][*threshold], yes, no)
+            Tree::node(*dimension, thresholds[*dimension].threshold(*threshold).unwrap_or_default(), yes, no)
         }
     }
 }

@@ -19,7 +19,11 @@ impl Thresholds {
         let list = self.as_slice();
         let (low, high) = range.unzip();
         let mut all = list.to_vec();
+        if self.is_all() {
+            return self.clone();
+        }
         for at in around.iter().filter_map(|&threshold| self.position(threshold)) {
+            let at = at as usize;
             let before = at.checked_sub(1).map(|before| list[before]).or(low);
             let after = list.get(at + 1).copied().or(high);
             all.extend(before.and_then(|before| middle(before, list[at])));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::cache::Shared;
 use super::cached::Cached;
+use super::seen::SeenRewards;
 use super::{
     ComeBack, Gate, Objective, Problem, Reply, Return, Row, StopReason, System, SystemError, SystemFactory,
     Table, Verdict,
@@ -98,12 +99,12 @@ pub enum RunError {
         expected: String,
     },
     /// The engine does not search for this.
-    #[error(
-        "the engine `{engine}` searches for reach and survive from the worst initial state only: use `behaviour`"
-    )]
+    #[error("the engine `{engine}` searches {only} only: use `behaviour`")]
     Unsupported {
         /// The engine.
         engine: &'static str,
+        /// What it searches for, or through.
+        only: &'static str,
     },
     /// The system did not do again what it did before.
     #[error(
@@ -147,6 +148,8 @@ pub struct Instance<'p> {
     /// The bounds of rewards, if there are to be any; and the last one.
     rewards: Option<(f64, f64)>,
     pub(super) reward: f64,
+    /// Where the best ones are taken down, if they are.
+    seen: Option<Arc<SeenRewards>>,
     gate: Option<Arc<Gate<'p>>>,
     cached: Option<Box<Cached>>,
     /// Counted here, because a cache is lost when the system panics.
@@ -179,6 +182,7 @@ impl<'p> Instance<'p> {
             queries: 0,
             rewards: bounds_of_rewards(problem.objective()),
             reward: 0.0,
+            seen: None,
             gate: None,
             cached: None,
             hits: 0,
@@ -204,6 +208,11 @@ impl<'p> Instance<'p> {
         gate: Arc<Gate<'p>>,
     ) -> Result<Self, RunError> {
         Ok(Instance { gate: Some(gate), ..Instance::new(problem, factory)? })
+    }
+
+    /// Rewards are taken down from now on.
+    pub(crate) fn note_rewards(&mut self, seen: Option<Arc<SeenRewards>>) {
+        self.seen = seen;
     }
 
     /// Starts a run from an initial state of the problem, given by its index.
@@ -285,7 +294,7 @@ impl<'p> Instance<'p> {
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => {
                 if let Some(bounds) = self.rewards {
-                    self.reward = self.checked_reward(reply.reward, bounds)?;
+                    self.take_reward(reply, bounds)?;
                 }
                 self.checked(reply.verdict)
             }
@@ -306,7 +315,7 @@ impl<'p> Instance<'p> {
         self.replayed += u64::from(is_again);
         self.restore_system(state)?;
         if let Some(bounds) = self.rewards {
-            self.reward = self.checked_reward(reply.reward, bounds)?;
+            self.take_reward(reply, bounds)?;
         }
         self.observation.copy_from_slice(observation);
         self.checked(reply.verdict)
@@ -452,6 +461,14 @@ impl<'p> Instance<'p> {
         // Without a branch for each.
         let is_nan = self.observation.iter().fold(false, |is_nan, value| is_nan | value.is_nan());
         if is_nan { Err(self.nan()) } else { Ok(verdict) }
+    }
+
+    fn take_reward(&mut self, reply: Reply, bounds: (f64, f64)) -> Result<(), RunError> {
+        self.reward = self.checked_reward(reply.reward, bounds)?;
+        if let Some(seen) = &self.seen {
+            seen.note(self.steps, self.reward, reply.verdict);
+        }
+        Ok(())
     }
 
     fn checked_reward(&self, reward: Option<f64>, (low, high): (f64, f64)) -> Result<f64, RunError> {

@@ -13,6 +13,7 @@ pub(crate) mod measure;
 mod objective;
 mod predicates;
 mod prices;
+pub(crate) mod seen;
 mod stop;
 mod system;
 
@@ -23,7 +24,8 @@ pub use instance::{Instance, RunError};
 pub(crate) use instance::{started, words};
 pub use limits::{LimitError, MAX_DEPTH, TreeLimits};
 pub use objective::{Aim, Objective, Over, Return, Value, rank, unrank};
-pub use predicates::{MAX_THRESHOLDS, ThresholdError, Thresholds};
+pub(crate) use predicates::value_of_rank;
+pub use predicates::{ALL, MAX_THRESHOLDS, Rank, ThresholdError, Thresholds};
 pub use prices::MAX_PRICES;
 pub(crate) use stop::Gate;
 pub use stop::{Stop, StopReason};
@@ -267,9 +269,15 @@ impl Problem {
         self.limits
     }
 
-    /// The number of predicates, over all dimensions.
-    pub fn predicate_count(&self) -> usize {
-        self.dimensions.iter().map(|d| d.thresholds.len()).sum()
+    /// The number of predicates, over all dimensions; none if [all](Thresholds::all) thresholds of some count.
+    pub fn predicate_count(&self) -> Option<u64> {
+        let counts = self.dimensions.iter().map(|d| (!d.thresholds.is_all()).then(|| d.thresholds.len()));
+        counts.sum()
+    }
+
+    /// The first dimension of which [all](Thresholds::all) thresholds count.
+    pub fn without_grid(&self) -> Option<&Dimension> {
+        self.dimensions.iter().find(|dimension| dimension.thresholds.is_all())
     }
 
     /// The same problem from some of its initial states only, given by their indices.
@@ -284,9 +292,18 @@ impl Problem {
         Problem { limits: self.limits.with_nodes(nodes), ..self.clone() }
     }
 
+    /// The same problem with only some of its thresholds in each dimension.
+    pub(crate) fn on_thresholds(&self, mut some: impl FnMut(&Thresholds) -> Thresholds) -> Problem {
+        let mut coarse = self.clone();
+        for dimension in &mut coarse.dimensions {
+            dimension.thresholds = some(&dimension.thresholds);
+        }
+        coarse
+    }
+
     /// Writes the cell of an observation: its rank in every dimension.
     #[inline(always)]
-    pub fn cell(&self, observation: &[f64], cell: &mut [u16]) {
+    pub fn cell(&self, observation: &[f64], cell: &mut [Rank]) {
         for ((rank, dimension), &value) in cell.iter_mut().zip(&self.dimensions).zip(observation) {
             *rank = dimension.thresholds.rank(value);
         }

@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most thresholds a dimension may have, so that a rank fits 16 bits.
+/// How many thresholds of a dimension are at most a value.
+pub type Rank = u64;
+
+/// The most thresholds that a dimension may list.
 pub const MAX_THRESHOLDS: usize = u16::MAX as usize;
 
 /// How many decimal digits of the larger end of its range a grid threshold keeps.
@@ -64,26 +67,69 @@ pub enum ThresholdError {
         /// Upper end.
         high: f64,
     },
-    /// More thresholds than a rank can count.
+    /// A word that is not the one for all thresholds.
+    #[error("{0:?} are no thresholds: list them, or write \"all\"")]
+    Word(String),
+    /// More thresholds than may be listed.
     #[error("{0} thresholds in one dimension: at most {MAX_THRESHOLDS} are allowed")]
     TooMany(u128),
 }
 
 /// The thresholds of one dimension: finite, ascending, no two equal. May be empty, which leaves the
-/// dimension out.
+/// dimension out; or all finite numbers, so that no list is needed.
+///
+/// A predicate compares with a number that a machine holds in 64 bits. There are finitely many, so *all thresholds* are
+/// one more list of thresholds, only too long to be written down. A predicate with any real number as its threshold is
+/// the same as that with the next number of these, so none is missing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Thresholds {
     /// The thresholds between two that are none: a value of rank r is not below the r-th of these and not
     /// at or above the next. The last is NaN, which not even infinity is above.
     edges: Vec<f64>,
-    /// The first threshold, one over their distance and how many they are, if they are evenly spaced.
-    even: Option<[f64; 3]>,
+    spacing: Spacing,
+}
+
+/// How the rank of a value is found.
+#[derive(Clone, Copy, Debug)]
+enum Spacing {
+    /// The thresholds are evenly spaced: the first one, one over their distance, and how many they are.
+    Even([f64; 3]),
+    Uneven,
+    /// All finite numbers are thresholds; none is listed.
+    All,
+}
+
+/// Thresholds as they are written down: a list, or the word `all`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    List(Vec<f64>),
+    Word(String),
+}
+
+/// How many finite numbers are greater than 0.
+const POSITIVE: Rank = f64::MAX.to_bits();
+
+/// How many finite numbers are at most this one; -0 is 0. Numbers of one sign are, as bits, in the order of their sizes.
+#[inline(always)]
+fn rank_among_all(value: f64) -> Rank {
+    let size = value.abs().to_bits();
+    if value < 0.0 { POSITIVE + 1 - size } else { POSITIVE + 1 + size.min(POSITIVE) }
+}
+
+/// The least number of this rank among all finite ones; minus infinity if there is none.
+#[inline(always)]
+pub(crate) fn value_of_rank(rank: Rank) -> f64 {
+    match rank.checked_sub(POSITIVE + 1) {
+        Some(size) => f64::from_bits(size),
+        None => -f64::from_bits(POSITIVE + 1 - rank),
+    }
 }
 
 impl PartialEq for Thresholds {
     fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
+        self.is_all() == other.is_all() && self.as_slice() == other.as_slice()
     }
 }
 
@@ -91,26 +137,43 @@ impl Thresholds {
     /// Thresholds that are known to be finite and ascending.
     fn new(list: Vec<f64>) -> Self {
         let count = list.len() as f64;
-        let even = match list[..] {
-            [] => Some([0.0, 1.0, count]),
-            [only] => Some([only, 1.0, count]),
+        let spacing = match list[..] {
+            [] => Spacing::Even([0.0, 1.0, count]),
+            [only] => Spacing::Even([only, 1.0, count]),
             [first, .., last] => {
                 let step = (last - first) / (list.len() - 1) as f64;
                 // Then arithmetic is at most one off, rounding included.
                 let is_near = |(i, t): (usize, &f64)| ((t - first) / step - i as f64).abs() < 0.4;
                 let is_even = (1.0 / step).is_normal() && list.iter().enumerate().all(is_near);
-                is_even.then_some([first, 1.0 / step, count])
+                if is_even { Spacing::Even([first, 1.0 / step, count]) } else { Spacing::Uneven }
             }
         };
         let mut edges = list;
         edges.insert(0, f64::NEG_INFINITY);
         edges.push(f64::NAN);
-        Thresholds { edges, even }
+        Thresholds { edges, spacing }
     }
 
     /// No thresholds: the dimension is not used by any predicate.
     pub fn none() -> Self {
         Thresholds::new(Vec::new())
+    }
+
+    /// All finite numbers: no grid is needed.
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// let all = Thresholds::all();
+    /// assert!(all.rank(0.1) < all.rank(0.1f64.next_up()));
+    /// assert_eq!(all.rank(0.0), all.rank(-0.0));
+    /// ```
+    pub fn all() -> Self {
+        Thresholds { spacing: Spacing::All, ..Thresholds::none() }
+    }
+
+    /// Whether all finite numbers are thresholds.
+    pub fn is_all(&self) -> bool {
+        matches!(self.spacing, Spacing::All)
     }
 
     /// `low + m*step` for m = 1, 2, …, strictly inside (low, high), each rounded to 12 digits
@@ -190,19 +253,39 @@ impl Thresholds {
         Ok(Thresholds::new(all))
     }
 
-    /// The thresholds in ascending order.
+    /// The thresholds in ascending order. If [all](Thresholds::all) finite numbers are, none is listed.
     pub fn as_slice(&self) -> &[f64] {
         &self.edges[1..self.edges.len() - 1]
     }
 
-    /// How many thresholds there are.
-    pub fn len(&self) -> usize {
-        self.edges.len() - 2
+    /// How many thresholds there are: the greatest rank.
+    pub fn len(&self) -> Rank {
+        match self.spacing {
+            Spacing::All => 2 * POSITIVE + 1,
+            _ => self.as_slice().len() as Rank,
+        }
     }
 
     /// Whether the dimension is left out.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// A threshold by its position, counted from 0; NaN beyond the last.
+    ///
+    /// ```
+    /// use broccoli_core::problem::Thresholds;
+    /// assert_eq!(Thresholds::list([1.0, 2.0])?.threshold(1), 2.0);
+    /// let all = Thresholds::all();
+    /// assert_eq!(all.threshold(all.rank(0.1) - 1), 0.1);
+    /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
+    /// ```
+    pub fn threshold(&self, position: Rank) -> f64 {
+        match self.spacing {
+            _ if position >= self.len() => f64::NAN,
+            Spacing::All => value_of_rank(position + 1),
+            _ => self.as_slice()[position as usize],
+        }
     }
 
     /// The rank of a value: how many thresholds are at most the value. NaN must be refused before.
@@ -214,10 +297,12 @@ impl Thresholds {
     /// # Ok::<(), broccoli_core::problem::ThresholdError>(())
     /// ```
     #[inline(always)]
-    pub fn rank(&self, value: f64) -> u16 {
+    pub fn rank(&self, value: f64) -> Rank {
         debug_assert!(!value.is_nan());
-        let Some([first, density, most]) = self.even else {
-            return self.as_slice().partition_point(|&t| t <= value) as u16;
+        let [first, density, most] = match self.spacing {
+            Spacing::Even(even) => even,
+            Spacing::Uneven => return self.as_slice().partition_point(|&t| t <= value) as Rank,
+            Spacing::All => return rank_among_all(value),
         };
         // At most one off, and comparisons put it right. Without a branch: in which of the cells around it a
         // value lies is hard to predict.
@@ -231,12 +316,23 @@ impl Thresholds {
             Some(&[low, high]) => [low, high],
             _ => return 0, // there are two around each place
         };
-        (guess as u16) + u16::from(high <= value) - u16::from(value < low)
+        (guess as Rank) + Rank::from(high <= value) - Rank::from(value < low)
     }
 
-    /// The position of a threshold in the list, if it is one.
-    pub fn position(&self, threshold: f64) -> Option<usize> {
-        self.as_slice().binary_search_by(|t| t.total_cmp(&(threshold + 0.0))).ok()
+    /// The least value of a rank; minus infinity if there is none.
+    pub(crate) fn least(&self, rank: Rank) -> f64 {
+        rank.checked_sub(1).map_or(f64::NEG_INFINITY, |position| self.threshold(position))
+    }
+
+    /// The position of a threshold, if it is one, so that it is less than the rank of the values at or above it.
+    pub fn position(&self, threshold: f64) -> Option<Rank> {
+        match self.spacing {
+            Spacing::All => threshold.is_finite().then(|| rank_among_all(threshold) - 1),
+            _ => {
+                let found = self.as_slice().binary_search_by(|t| t.total_cmp(&(threshold + 0.0)));
+                found.ok().map(|position| position as Rank)
+            }
+        }
     }
 }
 
@@ -246,18 +342,28 @@ impl Default for Thresholds {
     }
 }
 
-impl TryFrom<Vec<f64>> for Thresholds {
+impl TryFrom<Written> for Thresholds {
     type Error = ThresholdError;
-    fn try_from(list: Vec<f64>) -> Result<Self, ThresholdError> {
-        Thresholds::list(list)
+    fn try_from(written: Written) -> Result<Self, ThresholdError> {
+        match written {
+            Written::List(list) => Thresholds::list(list),
+            Written::Word(word) if word == ALL => Ok(Thresholds::all()),
+            Written::Word(word) => Err(ThresholdError::Word(word)),
+        }
     }
 }
 
-impl From<Thresholds> for Vec<f64> {
+impl From<Thresholds> for Written {
     fn from(thresholds: Thresholds) -> Self {
-        thresholds.as_slice().to_vec()
+        match thresholds.is_all() {
+            true => Written::Word(ALL.to_owned()),
+            false => Written::List(thresholds.as_slice().to_vec()),
+        }
     }
 }
+
+/// The word for all thresholds, wherever they are written down.
+pub const ALL: &str = "all";
 
 fn check_finite(what: &'static str, value: f64) -> Result<(), ThresholdError> {
     if value.is_finite() { Ok(()) } else { Err(ThresholdError::NotFinite { what, value }) }
@@ -381,9 +487,36 @@ mod tests {
             let far = [f64::NEG_INFINITY, f64::MIN, -7.0, 0.0, 7.0, f64::MAX, f64::INFINITY];
             for value in thresholds.as_slice().iter().flat_map(near).chain(far) {
                 let counted = thresholds.as_slice().iter().filter(|&&t| t <= value).count();
-                assert_eq!(usize::from(thresholds.rank(value)), counted, "{value} in {thresholds:?}");
+                assert_eq!(thresholds.rank(value), counted as Rank, "{value} in {thresholds:?}");
             }
         }
+    }
+
+    #[test]
+    fn all_thresholds_are_one_more_list() {
+        let all = Thresholds::all();
+        let some = [f64::MIN, -1.0, -f64::MIN_POSITIVE, -5e-324, 0.0, 5e-324, 0.1, 1.0, f64::MAX];
+        for (place, value) in some.into_iter().enumerate() {
+            let position = all.position(value).unwrap();
+            assert_eq!(all.threshold(position), value);
+            assert_eq!(all.rank(value), position + 1);
+            assert_eq!(value_of_rank(all.rank(value)), value);
+            if value > f64::MIN {
+                assert_eq!(all.rank(value.next_down()), position, "below {value}");
+            }
+            assert!(some[..place].iter().all(|&less| all.rank(less) < all.rank(value)));
+        }
+        assert_eq!((all.rank(-0.0), all.position(-0.0)), (all.rank(0.0), all.position(0.0)));
+        // No finite number tells infinity from the greatest one.
+        assert_eq!((all.rank(f64::NEG_INFINITY), all.rank(f64::MAX)), (0, all.len()));
+        assert_eq!(all.rank(f64::INFINITY), all.len());
+        assert_eq!(value_of_rank(0), f64::NEG_INFINITY);
+        assert_eq!([f64::NAN, f64::INFINITY].map(|t| all.position(t)), [None; 2]);
+        assert!(all.threshold(all.len()).is_nan() && !all.is_empty() && all != Thresholds::none());
+        let written = serde_json::to_string(&all).unwrap();
+        assert_eq!(written, "\"all\"");
+        assert_eq!(serde_json::from_str::<Thresholds>(&written).unwrap(), all);
+        assert!(serde_json::from_str::<Thresholds>("\"some\"").is_err());
     }
 
     #[test]

@@ -10,11 +10,13 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::behaviour;
+use super::confirm::intervals;
 use super::prices::{After, asked, restricted, sets};
 use super::{Failure, Outcome, Search, Status};
-use crate::problem::RunError;
+use crate::problem::{Gate, Instance, RunError};
 use crate::tree::Tree;
 
 /// The optimal trees.
@@ -70,14 +72,29 @@ impl<'a> Search<'a> {
         let Some(best) = outcome.best.clone().filter(|_| outcome.status == Status::Optimal) else {
             return Ok(Optima { outcome, trees: others, is_complete });
         };
-        let walked = self.others(&mut after, &mut outcome, &best.tree, |tree| {
-            if others.len() + 1 < most.get() {
-                others.push(tree);
-                return ControlFlow::Continue(());
-            }
-            ControlFlow::Break(())
+        let mut failed = None;
+        let mut confirming = 0;
+        let mut shortest = |tree: Tree| {
+            let (tree, queries) = self.with_shortest(tree);
+            confirming += queries;
+            tree
+        };
+        let walked = shortest(best.tree.clone()).and_then(|known| {
+            self.others(&mut after, &mut outcome, &best.tree, |tree| match shortest(tree) {
+                Ok(tree) if tree == known => ControlFlow::Continue(()),
+                Ok(tree) if others.len() + 1 < most.get() => {
+                    others.push(tree);
+                    ControlFlow::Continue(())
+                }
+                Ok(_) => ControlFlow::Break(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            })
         });
-        match walked {
+        outcome.statistics.queries_confirming += confirming;
+        match failed.map_or(walked, Err) {
             Ok(flow) => is_complete = flow.is_continue(),
             Err(RunError::Stopped(reason)) => outcome.status = Status::Stopped(reason),
             Err(error) => {
@@ -90,7 +107,24 @@ impl<'a> Search<'a> {
         Ok(Optima { outcome, trees, is_complete })
     }
 
-    /// Visits all optimal trees but the one that is known, until `visit` breaks.
+    /// A tree with the shortest thresholds that leave all its traces as they are, where these may be any numbers; and the
+    /// queries that this took.
+    fn with_shortest(&self, tree: Tree) -> (Result<Tree, RunError>, u64) {
+        if self.problem.without_grid().is_none() {
+            return (Ok(tree), 0);
+        }
+        let gate = Arc::new(Gate::new(self.stop, None));
+        match Instance::gated(self.problem, self.factory, gate) {
+            Ok(mut instance) => {
+                let intervals = instance.guarded(|instance| intervals(self.problem, &tree, instance));
+                (intervals.map(|intervals| tree.with_shortest(&intervals)), instance.queries())
+            }
+            Err(error) => (Err(error), 0),
+        }
+    }
+
+    /// Visits all optimal trees but the one that is known, until `visit` breaks. Of those that differ only in which of the
+    /// numbers between two values are thresholds it visits one.
     fn others(
         &self,
         after: &mut After<'a>,

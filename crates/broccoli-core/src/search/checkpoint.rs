@@ -91,6 +91,11 @@ mod flat {
 }
 
 impl Checkpoint {
+    /// The tree that the search was given, unless it has found a better one.
+    pub(super) fn start_tree(&self) -> Option<&Tree> {
+        self.untried.as_ref().or(self.start.as_ref())
+    }
+
     /// Value and size of the best tree so far.
     pub fn best(&self) -> Option<(u64, u64)> {
         self.incumbent

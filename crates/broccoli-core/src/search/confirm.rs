@@ -4,6 +4,7 @@
 use super::Solution;
 use super::value::{run, trace_value};
 use crate::problem::{Instance, Objective, Problem, RunError, Verdict};
+use crate::tree::{Interval, Intervals, Tree};
 
 /// Runs `best` from every initial state, for as many steps as its value. Each trace must be as good as
 /// the whole was, and one of them no better.
@@ -41,6 +42,25 @@ pub(super) fn confirm(
         true => Ok(()),
         false => differs(0, format!("or another one, the value was {value} steps"), "it was better"),
     }
+}
+
+/// Runs a tree to the end of all its traces: which thresholds would do the same, of those that may be any number.
+pub(super) fn intervals(
+    problem: &Problem,
+    tree: &Tree,
+    instance: &mut Instance<'_>,
+) -> Result<Vec<Option<Interval>>, RunError> {
+    let (objective, mut intervals) = (problem.objective(), Intervals::new(tree));
+    for initial in 0..problem.initial_states().len() {
+        let policy = |seen: &[f64]| tree.action(seen);
+        run(policy, objective, objective.horizon(), initial, instance, |instance, _, action| {
+            if action.is_some() {
+                intervals.see(instance.observation());
+            }
+            Ok(())
+        })?;
+    }
+    Ok(intervals.of(problem))
 }
 
 /// Runs `best` to the end of all its traces: its value must be the same.

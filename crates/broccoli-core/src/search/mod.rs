@@ -73,7 +73,25 @@ impl Engine {
             Engine::Behaviour => "behaviour",
         }
     }
+
+    /// Whether it can search for what a problem asks: the others than `behaviour` cannot always.
+    ///
+    /// # Errors
+    /// [`RunError::Unsupported`] if it cannot.
+    pub fn check(&self, problem: &Problem) -> Result<(), RunError> {
+        let only = match self {
+            Engine::Backtracking { .. } if !problem.objective().is_plain() => PLAIN_ONLY,
+            Engine::Backtracking { .. } | Engine::Exhaustive if problem.without_grid().is_some() => {
+                "trees whose thresholds are listed"
+            }
+            _ => return Ok(()),
+        };
+        Err(RunError::Unsupported { engine: self.name(), only })
+    }
 }
+
+/// What `backtracking` searches for.
+const PLAIN_ONLY: &str = "for reach and survive from the worst initial state";
 
 /// A search to be run. The example in the [crate's page](crate) shows the whole way.
 pub struct Search<'a> {
@@ -87,6 +105,8 @@ pub struct Search<'a> {
     first: bool,
     good_enough: Option<f64>,
     start: Option<Tree>,
+    /// The same, also if it was given before a checkpoint was made.
+    given: Option<Tree>,
     /// What it did.
     known: Option<(Tree, Trie)>,
     keeper: Option<&'a mut dyn Keeper>,
@@ -119,6 +139,7 @@ impl<'a> Search<'a> {
             first: false,
             good_enough: None,
             start: None,
+            given: None,
             known: None,
             keeper: None,
             checkpoint: None,
@@ -241,7 +262,8 @@ impl<'a> Search<'a> {
     }
 
     /// Ends the search as soon as the best tree is proved to be within `gap` of the optimum, where
-    /// gap = |value - bound| / max(|value|, 1); 0.05 is 5 %. [`Engine::Exhaustive`] takes no notice.
+    /// gap = |value - bound| / max(|value|, 1); 0.05 is 5 %. Until then the search is the same as without: within a limit
+    /// it finds no worse tree. [`Engine::Exhaustive`] takes no notice.
     pub fn gap(mut self, gap: f64) -> Self {
         self.gap = if gap > 0.0 { gap.min(f64::MAX) } else { 0.0 }; // NaN, too, becomes 0
         self
@@ -355,8 +377,9 @@ impl<'a> Search<'a> {
             Err(RunError::Stopped(reason)) => Some(reason),
             _ => None,
         };
-        let (Conclusion { status, best, bound }, statistics) = progress.finish(stopped);
-        (ended, Outcome { engine: self.engine, status, best, bound, statistics })
+        let (Conclusion { status, best, bound, estimate }, statistics) = progress.finish(stopped);
+        let (engine, intervals) = (self.engine, Vec::new());
+        (ended, Outcome { engine, status, best, bound, intervals, estimate, statistics })
     }
 
     /// Takes up a checkpoint, if there is one, and runs the tree to start from. Whether a sample of what the system
@@ -367,10 +390,10 @@ impl<'a> Search<'a> {
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Result<(), RunError>, RunError> {
         let (problem, factory) = (self.problem, self.factory);
-        if matches!(self.engine, Engine::Backtracking { .. }) && !problem.objective().is_plain() {
-            return Err(RunError::Unsupported { engine: self.engine.name() });
-        }
+        self.engine.check(problem)?;
         let mut untried = self.start.take();
+        self.given =
+            untried.clone().or_else(|| checkpoint.and_then(|checkpoint| checkpoint.start_tree()).cloned());
         let mut ran_again = Ok(());
         if let Some(checkpoint) = checkpoint {
             progress.resume(checkpoint);
@@ -403,7 +426,9 @@ impl<'a> Search<'a> {
             ended = self.choose_by_price(after, &mut outcome);
         }
         let confirmed = match ended {
-            Ok(()) | Err(RunError::Stopped(StopReason::First)) => self.confirm(&mut outcome),
+            Ok(()) | Err(RunError::Stopped(StopReason::First | StopReason::Gap)) => {
+                self.confirm(&mut outcome)
+            }
             other => other,
         };
         match confirmed {
@@ -452,11 +477,21 @@ impl<'a> Search<'a> {
 
     /// Runs the answer once more. The limit on queries is not for this.
     fn confirm(&self, outcome: &mut Outcome) -> Result<(), RunError> {
-        let Some(best) = &outcome.best else { return Ok(()) };
+        let Outcome { best: Some(best), intervals, statistics, .. } = outcome else { return Ok(()) };
         let gate = Arc::new(Gate::new(self.stop, None));
         let mut instance = Instance::gated(self.problem, self.factory, gate)?;
-        let confirmed = instance.guarded(|instance| confirm::confirm(self.problem, best, instance));
-        outcome.statistics.queries_confirming = instance.queries();
+        let confirmed = instance.guarded(|instance| {
+            confirm::confirm(self.problem, best, instance)?;
+            if self.problem.without_grid().is_some() {
+                *intervals = confirm::intervals(self.problem, &best.tree, instance)?;
+                // A tree that the user gave stays as it is.
+                if self.given.as_ref() != Some(&best.tree) {
+                    best.tree = best.tree.with_shortest(intervals);
+                }
+            }
+            Ok(())
+        });
+        statistics.queries_confirming = instance.queries();
         confirmed
     }
 }

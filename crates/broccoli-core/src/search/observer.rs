@@ -15,6 +15,9 @@ pub enum Event<'a> {
     Horizon(u64),
     /// No tree has a better value than this.
     Bound(u64),
+    /// By the rewards that were seen so far no tree has a better value than this. An estimate, for returns whose rewards
+    /// have no bound, and nothing is proved by it: a better reward may still come.
+    Estimate(u64),
     /// So much of the whole walk is done, from 0 to 1 (`behaviour`). An estimate: the labels that a cell may
     /// be given all count alike, though one may lead to much more than another. It never goes back, and
     /// jumps when a better tree spares work. Sent often.

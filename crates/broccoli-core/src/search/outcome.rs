@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Engine;
 use crate::problem::{RunError, StopReason};
-use crate::tree::Tree;
+use crate::tree::{Interval, Tree};
 
 /// What is proved. An enum that keeps *proved* apart from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +119,13 @@ pub struct Outcome {
     /// It is proved that no tree has a better value than this: the value itself when optimal, none when
     /// infeasible. When stopped: `reach` takes at least so many steps, `survive` at most so many.
     pub bound: Option<u64>,
+    /// Per predicate of the best tree, in preorder, the thresholds that would leave all its traces as they are, if the
+    /// predicate may have [any](crate::problem::Thresholds::all). Empty if nothing is known of this: the tree was not
+    /// run once more.
+    pub intervals: Vec<Option<Interval>>,
+    /// By the rewards that were seen no tree has a better value than this: an estimate, and nothing is proved by it. For
+    /// returns whose rewards have no bound, if the search was stopped.
+    pub estimate: Option<u64>,
     /// What it took.
     pub statistics: Statistics,
 }

@@ -9,6 +9,7 @@ use super::checkpoint::{Checkpoint, Keeper};
 use super::counts::Counts;
 use super::value::run;
 use super::{Event, Improvement, Observer, Solution, Statistics, Status};
+use crate::problem::seen::SeenRewards;
 use crate::problem::{
     Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory, Verdict,
 };
@@ -36,8 +37,9 @@ pub(super) struct Progress<'a> {
     is_start: bool,
     /// No tree has a better value than this.
     bound: u64,
-    /// The best value that was not looked for because of the gap.
-    passed_over: Option<u64>,
+    /// The best rewards that were seen, if an estimate takes the place of the bound; and the estimate told last.
+    rewards: Option<Arc<SeenRewards>>,
+    estimate: Option<u64>,
     statistics: Statistics,
     /// Traces and queries of the tree started from.
     of_start: (u64, u64),
@@ -69,7 +71,8 @@ impl<'a> Progress<'a> {
             incumbent: None,
             is_start: false,
             bound: problem.perfect(),
-            passed_over: None,
+            rewards: SeenRewards::new(problem).map(Arc::new),
+            estimate: None,
             statistics: Statistics::default(),
             of_start: (0, 0),
             before: Counts::default(),
@@ -164,7 +167,9 @@ impl<'a> Progress<'a> {
     where
         'a: 'p,
     {
-        Instance::gated(problem, factory, self.gate.clone())
+        let mut instance = Instance::gated(problem, factory, self.gate.clone())?;
+        instance.note_rewards(self.rewards());
+        Ok(instance)
     }
 
     /// Runs the tree that the search starts from. If it has a value it is the first incumbent.
@@ -217,19 +222,16 @@ impl<'a> Progress<'a> {
         self.incumbent
     }
 
-    /// How far from the optimum an answer may be.
-    pub(super) fn gap(&self) -> f64 {
-        self.gap
-    }
-
-    /// Values up to this one are not looked for, once there is a tree of this value.
-    pub(super) fn enough(&self, value: u64) -> u64 {
-        self.objective.within_gap(value, self.gap, self.perfect)
-    }
-
-    /// Trees of this value, or of a worse one, were not looked for because of the gap.
-    pub(super) fn pass_over(&mut self, value: u64) {
-        self.passed_over = Some(value);
+    /// Ends the search if the best tree is proved to be within the gap. That is all that a gap does: until then the
+    /// search is the same as without.
+    pub(super) fn look_at_gap(&self) {
+        let is_within = |value| {
+            let enough = self.objective.within_gap(value, self.gap, self.perfect);
+            !self.objective.is_better(self.bound, enough)
+        };
+        if self.gap > 0.0 && self.incumbent.is_some_and(|(value, _)| is_within(value)) {
+            self.gate.close(StopReason::Gap);
+        }
     }
 
     /// The value that a tree of `size` must be better than, for engines that search in increasing size.
@@ -237,11 +239,10 @@ impl<'a> Progress<'a> {
     /// does not depend on it.
     pub(super) fn value_to_beat(&self, size: u64) -> Option<u64> {
         let best = self.best.as_ref()?;
-        match self.enough(best.value) {
-            enough if enough != best.value => Some(enough),
-            _ if !self.is_start || size > best.tree.size() => Some(best.value),
-            _ if self.objective.is_minimised() => best.value.checked_add(1),
-            _ => best.value.checked_sub(1),
+        match best.value {
+            value if !self.is_start || size > best.tree.size() => Some(value),
+            value if self.objective.is_minimised() => value.checked_add(1),
+            value => value.checked_sub(1),
         }
     }
 
@@ -293,6 +294,24 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Where the best rewards are taken down, if they are.
+    pub(super) fn rewards(&self) -> Option<Arc<SeenRewards>> {
+        self.rewards.clone()
+    }
+
+    /// Tells the observer what the rewards seen so far come to. Nothing that is proved depends on it.
+    pub(super) fn look_at_rewards(&mut self) {
+        let news = self.rewards.as_ref().filter(|rewards| rewards.take_news());
+        let Some(estimate) = news.and_then(|rewards| rewards.estimate()) else { return };
+        let best = self.incumbent.map(|(value, _)| value);
+        let estimate = best.filter(|&best| self.objective.is_better(best, estimate)).unwrap_or(estimate);
+        if self.estimate.replace(estimate) != Some(estimate)
+            && let Some(observer) = &mut self.observer
+        {
+            observer.notify(Event::Estimate(estimate));
+        }
+    }
+
     /// Traces run up to this many steps from now on.
     pub(super) fn horizon(&mut self, steps: u64) {
         if let Some(observer) = &mut self.observer {
@@ -300,18 +319,16 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// No tree has a better value than this, or none that is wanted: with a gap, what is good enough is
-    /// not looked at.
+    /// No tree that has not been looked at has a better value than this.
     pub(super) fn bound(&mut self, bound: u64) {
-        let wanted = self.incumbent.map(|(value, _)| self.enough(value));
-        let is_minimised = self.objective.is_minimised();
-        let proved =
-            wanted.map_or(bound, |wanted| if is_minimised { bound.min(wanted) } else { bound.max(wanted) });
+        let best = self.incumbent.map(|(value, _)| value);
+        let proved = best.filter(|&best| self.objective.is_better(best, bound)).unwrap_or(bound);
         if self.objective.is_better(self.bound, proved) {
             self.bound = proved;
             if let Some(observer) = &mut self.observer {
                 observer.notify(Event::Bound(proved));
             }
+            self.look_at_gap();
         }
     }
 
@@ -345,6 +362,7 @@ impl<'a> Progress<'a> {
         if is_first || self.good_enough.is_some_and(is_enough) {
             self.gate.close(StopReason::First);
         }
+        self.look_at_gap();
     }
 
     /// This tree is the incumbent.
@@ -356,28 +374,20 @@ impl<'a> Progress<'a> {
     /// The best tree so far, what is proved, and what it took. `stopped` says why the search did not come
     /// to its end, if it did not.
     pub(super) fn finish(mut self, stopped: Option<StopReason>) -> (Conclusion, Statistics) {
+        self.look_at_rewards();
         let best = self.best.take();
         let value = best.as_ref().map(|best| best.value);
-        // What is good enough ends a search, and says nothing of smaller trees that are as good.
-        let enough = value.map(|value| self.passed_over.unwrap_or(self.enough(value)));
-        let is_smallest = |value, enough| {
-            self.passed_over
-                .map_or(enough == value, |passed_over| self.objective.is_better(value, passed_over))
+        let (status, bound) = match (stopped, value) {
+            (Some(reason), _) => (Status::Stopped(reason), Some(self.bound)),
+            (None, Some(value)) => (Status::Optimal, Some(value)),
+            (None, None) => (Status::Infeasible, None),
         };
-        let (status, bound) = match (stopped, value, enough) {
-            (Some(reason), ..) => (Status::Stopped(reason), Some(self.bound)),
-            (None, Some(value), Some(enough)) if is_smallest(value, enough) => (Status::Optimal, Some(value)),
-            (None, Some(_), Some(enough)) => {
-                let bound = if self.objective.is_better(self.bound, enough) { enough } else { self.bound };
-                (Status::Stopped(StopReason::Gap), Some(bound))
-            }
-            (None, ..) => (Status::Infeasible, None),
-        };
-        if bound != value || status == Status::Stopped(StopReason::Gap) {
+        if let Status::Stopped(_) = status {
             // It would be that of the proof that is missing.
             self.statistics.necessary_queries = None;
         }
-        (Conclusion { status, best, bound }, self.statistics)
+        let estimate = self.estimate.filter(|_| matches!(status, Status::Stopped(_)));
+        (Conclusion { status, best, bound, estimate }, self.statistics)
     }
 }
 
@@ -386,6 +396,7 @@ pub(super) struct Conclusion {
     pub(super) status: Status,
     pub(super) best: Option<Solution>,
     pub(super) bound: Option<u64>,
+    pub(super) estimate: Option<u64>,
 }
 
 #[cfg(test)]
@@ -412,34 +423,56 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_only_gets_better_and_never_beyond_the_gap() {
+    fn a_bound_only_gets_better() {
         let reach = Objective::reach(100);
         assert_eq!(stopped_at(reach, 0.0, 50, &[]), Some(0));
         assert_eq!(stopped_at(reach, 0.0, 50, &[41, 30]), Some(41));
-        assert_eq!(stopped_at(reach, 0.5, 50, &[20]), Some(20));
-        // Under this incumbent nothing from 25 steps on was looked at.
-        assert_eq!(stopped_at(reach, 0.5, 50, &[41]), Some(25));
+        assert_eq!(stopped_at(reach, 0.5, 50, &[41]), Some(41));
+        assert_eq!(stopped_at(reach, 0.0, 50, &[67]), Some(50));
         let survive = Objective::survive(100);
         assert_eq!(stopped_at(survive, 0.0, 50, &[]), Some(100));
-        assert_eq!(stopped_at(survive, 0.5, 50, &[60]), Some(75));
+        assert_eq!(stopped_at(survive, 0.5, 50, &[60]), Some(60));
+    }
+
+    /// As soon as the value is within the gap, and not one step before.
+    #[test]
+    fn a_gap_closes_the_gate() {
+        let is_closed = |objective, gap, value, bound| {
+            let mut progress = progress(objective, gap);
+            progress.bound(bound);
+            progress.tell_improved(value, 0, &|| Tree::Leaf(0));
+            let after = progress.gate().look().is_err();
+            let mut progress = super::tests::progress(objective, gap);
+            progress.tell_improved(value, 0, &|| Tree::Leaf(0));
+            progress.bound(bound);
+            assert_eq!(progress.gate().look().is_err(), after, "whichever is known first");
+            after
+        };
+        let (reach, survive) = (Objective::reach(100), Objective::survive(100));
+        assert_eq!([39, 40].map(|bound| is_closed(reach, 0.2, 50, bound)), [false, true]);
+        assert_eq!([61, 60].map(|bound| is_closed(survive, 0.2, 50, bound)), [false, true]);
+        assert_eq!([90, 91].map(|value| is_closed(survive, 0.1, value, 100)), [false, true]);
+        assert!(!is_closed(reach, 0.0, 50, 50), "a smaller tree may have this value");
     }
 
     #[test]
     fn what_is_proved_at_the_end() {
-        let end = |gap, value: Option<u64>| {
-            let mut progress = progress(Objective::reach(100), gap);
+        let end = |stopped, value: Option<u64>| {
+            let mut progress = progress(Objective::reach(100), 0.5);
             progress.bound(7);
             if let Some(value) = value {
                 progress.improved(Tree::Leaf(0), value);
             }
-            let conclusion = progress.finish(None).0;
+            let conclusion = progress.finish(stopped).0;
             (conclusion.status, conclusion.bound)
         };
-        assert_eq!(end(0.0, Some(9)), (Status::Optimal, Some(9)));
-        assert_eq!(end(0.05, Some(9)), (Status::Optimal, Some(9)));
-        assert_eq!(end(0.5, Some(9)), (Status::Stopped(StopReason::Gap), Some(7)));
-        assert_eq!(end(0.5, Some(12)), (Status::Stopped(StopReason::Gap), Some(7)));
-        assert_eq!(end(0.5, Some(20)), (Status::Stopped(StopReason::Gap), Some(10)));
-        assert_eq!(end(0.5, None), (Status::Infeasible, None));
+        let gap = StopReason::Gap;
+        assert_eq!(end(None, Some(9)), (Status::Optimal, Some(9)));
+        assert_eq!(end(Some(gap), Some(9)), (Status::Stopped(gap), Some(7)));
+        assert_eq!(end(None, None), (Status::Infeasible, None));
+        assert_eq!(
+            end(Some(StopReason::QueryLimit), None),
+            (Status::Stopped(StopReason::QueryLimit), Some(7))
+        );
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::behaviour::Labelled;
-use crate::problem::{Instance, Problem, RunError, Verdict};
+use crate::problem::{Instance, Problem, Rank, RunError, Verdict};
 
 /// The most runs in a sample.
 const MOST_RUNS: usize = 64;
@@ -98,7 +98,7 @@ impl Run {
     fn again(&self, problem: &Problem, instance: &mut Instance<'_>) -> Result<(), RunError> {
         let initial = self.initial as usize;
         let changed = |step, what: String| Err(RunError::Changed { initial, step, what });
-        let labels: BTreeMap<&[u16], u16> = self.labels.iter().map(|l| (&*l.cell, l.label)).collect();
+        let labels: BTreeMap<&[Rank], u16> = self.labels.iter().map(|l| (&*l.cell, l.label)).collect();
         let mut cell = vec![0; problem.dimensions().len()];
         let mut verdict = instance.reset(initial)?;
         for step in 1..=self.before {

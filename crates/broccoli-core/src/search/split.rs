@@ -37,7 +37,7 @@ pub fn join(objective: Objective, so_far: Outcome, parts: impl IntoIterator<Item
     if parts.peek().is_none() {
         return so_far;
     }
-    let mut whole = Outcome { status: Status::Infeasible, bound: None, ..so_far };
+    let mut whole = Outcome { status: Status::Infeasible, bound: None, estimate: None, ..so_far };
     for part in parts {
         whole.statistics = whole.statistics + part.statistics;
         let is_better = match (&part.best, &whole.best) {
@@ -48,12 +48,14 @@ pub fn join(objective: Objective, so_far: Outcome, parts: impl IntoIterator<Item
             (part, _) => part.is_some(),
         };
         if is_better {
-            whole.best = part.best;
+            (whole.best, whole.intervals) = (part.best, part.intervals);
         }
         if let Status::Stopped(_) = part.status {
             whole.status = part.status;
             let is_better = |bound| whole.bound.is_none_or(|best| objective.is_better(bound, best));
             whole.bound = part.bound.filter(|&bound| is_better(bound)).or(whole.bound);
+            let is_better = |estimate| whole.estimate.is_none_or(|best| objective.is_better(estimate, best));
+            whole.estimate = part.estimate.filter(|&estimate| is_better(estimate)).or(whole.estimate);
         }
     }
     let value = whole.best.as_ref().map(|best| best.value);
@@ -135,6 +137,7 @@ impl<'a> Search<'a> {
                 observer: observer.as_deref_mut().map(|observer| observer as _),
                 query_limit: Some(queries),
                 start: self.start.take(),
+                given: None,
                 keeper: Some(&mut last),
                 checkpoint: checkpoint.take(),
                 is_going_on: true,

@@ -1,9 +1,12 @@
 //! The decision tree: predicate nodes and action leaves.
 
+mod interval;
 mod json;
 mod text;
 mod trace;
 
+pub use interval::Interval;
+pub(crate) use interval::Intervals;
 pub use json::{TreeError, TreeJson};
 pub use text::{Drawing, OneLine};
 pub use trace::{End, Trace, TraceStep};
@@ -13,7 +16,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::problem::Problem;
+use crate::problem::{Problem, Rank};
 
 /// A decision tree over observations. The true child is taken when `x[dimension] >= threshold`.
 ///
@@ -79,7 +82,7 @@ impl Tree {
     /// assert_eq!([0, 1, 2].map(|rank| tree.action_in_cell(&problem, &[rank])), [Some(0), Some(0), Some(1)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn action_in_cell(&self, problem: &Problem, cell: &[u16]) -> Option<usize> {
+    pub fn action_in_cell(&self, problem: &Problem, cell: &[Rank]) -> Option<usize> {
         let mut tree = self;
         loop {
             match tree {
@@ -87,7 +90,7 @@ impl Tree {
                 Tree::Node { dimension, threshold, yes, no } => {
                     let thresholds = &problem.dimensions().get(*dimension)?.thresholds;
                     let position = thresholds.position(*threshold)?;
-                    tree = if usize::from(cell[*dimension]) > position { yes } else { no };
+                    tree = if cell[*dimension] > position { yes } else { no };
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! the one trace that decides it.
 
 use crate::problem::{Instance, Objective, Problem, RunError, Verdict};
+use crate::search::PLAIN_ONLY;
 use crate::search::flat::{FlatNode, FlatTree};
 
 /// Whether a tree beats the incumbent.
@@ -45,7 +46,7 @@ impl<'p> Evaluation<'p> {
         match self.problem.objective() {
             Objective::Reach { horizon, .. } => self.judge_reach(tree, best.map_or(horizon, |best| best - 1)),
             Objective::Survive { horizon, .. } => self.judge_survive(tree, best, horizon),
-            Objective::Return(_) => Err(RunError::Unsupported { engine: "backtracking" }),
+            Objective::Return(_) => Err(RunError::Unsupported { engine: "backtracking", only: PLAIN_ONLY }),
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn search(
 ) -> Result<(), RunError> {
     let mut evaluation = Evaluation::new(problem, progress.instance(problem, factory)?);
     let limits = problem.limits();
-    let largest = if problem.predicate_count() == 0 { 0 } else { limits.nodes() };
+    let largest = if problem.predicate_count() == Some(0) { 0 } else { limits.nodes() };
     for size in 0..=largest {
         if progress.is_settled(size) {
             break;

@@ -42,7 +42,8 @@ pub(in crate::search) fn for_each_equal(
     let observer = later.as_mut().map(|later| later as _);
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
     let cache = after.cache.clone();
-    let setting = Setting { problem, factory, gate: progress.gate(), cache, witness: None, sample: None };
+    let (gate, rewards) = (progress.gate(), progress.rewards());
+    let setting = Setting { problem, factory, gate, cache, witness: None, sample: None, rewards };
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));
@@ -54,6 +55,7 @@ pub(in crate::search) fn for_each_equal(
         trie: Arc::new(Trie::new(problem)),
         recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
         writes_first: false,
+        grid: None,
     };
     let failures = vec![0; problem.initial_states().len()];
     let todo = [Frontier::root(problem)].into();

@@ -4,6 +4,7 @@
 //! in which they were given, so that a slot can be cleared: nothing that is still there was ever moved past it.
 
 use super::version_space::Cost;
+use crate::problem::Rank;
 
 /// A cell's place in the table.
 pub(super) type Slot = u32;
@@ -39,17 +40,17 @@ pub(super) struct Labels {
     table: Vec<u32>,
     /// The labels in order, and their cells.
     given: Vec<Given>,
-    cells: Vec<u16>,
+    cells: Vec<Rank>,
 }
 
 impl Labels {
     /// No cell labelled; `thresholds` has the number of thresholds per dimension. One of many is kept small.
-    pub(super) fn new(thresholds: &[u16], is_one_of_many: bool) -> Self {
+    pub(super) fn new(thresholds: &[Rank], is_one_of_many: bool) -> Self {
         let most = if is_one_of_many { MOST_DENSE_OF_MANY } else { MOST_DENSE };
         let mut strides = Vec::new();
         let cells = thresholds.iter().try_fold(1usize, |cells, &count| {
             strides.push(cells);
-            cells.checked_mul(usize::from(count) + 1)
+            cells.checked_mul(usize::try_from(count).ok()?.checked_add(1)?)
         });
         let size = cells.filter(|&cells| cells <= most).unwrap_or_else(|| {
             strides.clear();
@@ -76,17 +77,17 @@ impl Labels {
     }
 
     /// Its cell.
-    pub(super) fn cell(&self, index: usize) -> &[u16] {
+    pub(super) fn cell(&self, index: usize) -> &[Rank] {
         &self.cells[index * self.dimensions..][..self.dimensions]
     }
 
     /// The cell's slot, and the index of its label if it has one.
     #[inline(always)]
-    pub(super) fn find(&self, cell: &[u16]) -> (Slot, Option<u32>) {
+    pub(super) fn find(&self, cell: &[Rank]) -> (Slot, Option<u32>) {
         if self.strides.is_empty() {
             return self.find_hashed(cell);
         }
-        let at = |stride: &usize, rank: &u16| stride * usize::from(*rank);
+        let at = |stride: &usize, rank: &Rank| stride * *rank as usize;
         // Few are added up faster without a loop.
         let slot: usize = match (&*self.strides, cell) {
             ([a, b], [i, j]) => at(a, i) + at(b, j),
@@ -96,7 +97,7 @@ impl Labels {
         (slot as Slot, self.table[slot].checked_sub(1))
     }
 
-    fn find_hashed(&self, cell: &[u16]) -> (Slot, Option<u32>) {
+    fn find_hashed(&self, cell: &[Rank]) -> (Slot, Option<u32>) {
         let mask = self.table.len() - 1;
         let mut slot = hash(cell) & mask;
         loop {
@@ -110,7 +111,7 @@ impl Labels {
 
     /// Labels a cell that has none.
     #[inline(always)]
-    pub(super) fn push(&mut self, cell: &[u16], mut given: Given) {
+    pub(super) fn push(&mut self, cell: &[Rank], mut given: Given) {
         if self.strides.is_empty() && 2 * self.len() >= self.table.len() {
             self.grow();
             given.slot = self.find(cell).0;
@@ -142,7 +143,7 @@ impl Labels {
 
 /// Appends a cell. Few ranks are copied faster without a call.
 #[inline(always)]
-pub(super) fn append(cells: &mut Vec<u16>, cell: &[u16]) {
+pub(super) fn append(cells: &mut Vec<Rank>, cell: &[Rank]) {
     match *cell {
         [a, b] => cells.extend([a, b]),
         [a, b, c, d] => cells.extend([a, b, c, d]),
@@ -150,9 +151,9 @@ pub(super) fn append(cells: &mut Vec<u16>, cell: &[u16]) {
     }
 }
 
-fn hash(cell: &[u16]) -> usize {
+fn hash(cell: &[Rank]) -> usize {
     const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
-    let mix = |hash: u64, &rank: &u16| (hash.rotate_left(5) ^ u64::from(rank)).wrapping_mul(FACTOR);
+    let mix = |hash: u64, &rank: &Rank| (hash.rotate_left(5) ^ rank).wrapping_mul(FACTOR);
     (cell.iter().fold(0, mix) >> 32) as usize
 }
 
@@ -166,14 +167,14 @@ mod tests {
         for thresholds in [[40, 40, 40], [5_000, 5_000, 5_000]] {
             let mut labels = Labels::new(&thresholds, false);
             assert_eq!(labels.strides.is_empty(), thresholds[0] == 5_000);
-            let mut points: Vec<[u16; 3]> = Vec::new();
+            let mut points: Vec<[Rank; 3]> = Vec::new();
             let mut random = 7u64;
             let mut draw = |below: u64| {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (random >> 33) % below
             };
             for turn in 0..40_000 {
-                let cell = [0; 3].map(|_| (draw(23) * u64::from(thresholds[0]) / 22) as u16);
+                let cell = [0; 3].map(|_| draw(23) * thresholds[0] / 22);
                 let known = points.iter().position(|other| *other == cell);
                 let (slot, found) = labels.find(&cell);
                 assert_eq!(found.map(|index| index as usize), known, "turn {turn}");

@@ -19,6 +19,7 @@
 //! | [`labels`] | cell -> label |
 //! | [`leaves`], [`frontier`], [`places`] | behaviours set aside, in an order, and how to come back to them |
 //! | [`hints`] | good trees early, by local search |
+//! | [`ladder`] | good trees early, by walks on coarser grids |
 //! | [`recall`] | traces that were run, so that they are not run again |
 //! | [`transitions`] | counts what was asked for |
 //! | [`realise`] | from the labels of the best behaviour to the tree |
@@ -30,6 +31,7 @@ mod equals;
 mod frontier;
 mod hints;
 mod labels;
+mod ladder;
 mod lane;
 mod leaves;
 mod places;
@@ -48,7 +50,7 @@ mod walk;
 
 use std::sync::Arc;
 
-use self::bounds::{Arena, Registers};
+use self::bounds::{Arena, Long, Registers, Short};
 pub(super) use self::equals::for_each_equal;
 use self::lane::Setting;
 pub(super) use self::realise::Labelled;
@@ -94,13 +96,20 @@ pub(super) fn search(
         gate: progress.gate(),
         cache: options.cache.clone(),
         witness: options.witness.clone(),
+        rewards: progress.rewards(),
         sample: progress.has_keeper().then(|| sample::Shared::new(sample)),
     };
     let state = state.unwrap_or_else(|| State::root(problem, options.tuning.bounded()));
     let board = Board::new(options.threads);
-    let is_usual = Registers::can_hold(problem.dimensions().len(), problem.actions().len());
-    std::thread::scope(|scope| match is_usual {
-        true => Rounds::<Registers>::new(options, progress, state, setting, &board, scope)?.search(),
-        false => Rounds::<Arena>::new(options, progress, state, setting, &board, scope)?.search(),
+    let is_usual = Registers::<Short>::can_hold(problem.dimensions().len(), problem.actions().len());
+    let has_grid = problem.without_grid().is_none();
+    std::thread::scope(|scope| match (is_usual, has_grid) {
+        (true, true) => {
+            Rounds::<Registers<Short>>::new(options, progress, state, setting, &board, scope)?.search()
+        }
+        (true, false) => {
+            Rounds::<Registers<Long>>::new(options, progress, state, setting, &board, scope)?.search()
+        }
+        (false, _) => Rounds::<Arena>::new(options, progress, state, setting, &board, scope)?.search(),
     })
 }

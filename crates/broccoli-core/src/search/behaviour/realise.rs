@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::version_space::Cost;
-use crate::problem::Problem;
-use crate::tree::Tree;
+use crate::problem::{Problem, Rank};
+use crate::tree::{Intervals, Tree};
 
 /// A labelled cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::search) struct Labelled {
-    pub(in crate::search) cell: Vec<u16>,
+    pub(in crate::search) cell: Vec<Rank>,
     pub(in crate::search) label: u16,
 }
 
@@ -25,11 +25,11 @@ impl Labelled {
 }
 
 /// Whether these can be the ranks of so many cells of a problem.
-pub(super) fn are_cells(ranks: &[u16], count: usize, problem: &Problem) -> bool {
+pub(super) fn are_cells(ranks: &[Rank], count: usize, problem: &Problem) -> bool {
     let dimensions = problem.dimensions();
     let thresholds = dimensions.iter().map(|dimension| dimension.thresholds.len());
     Some(ranks.len()) == count.checked_mul(dimensions.len())
-        && ranks.iter().zip(thresholds.cycle()).all(|(&rank, most)| usize::from(rank) <= most)
+        && ranks.iter().zip(thresholds.cycle()).all(|(&rank, most)| rank <= most)
 }
 
 pub(super) fn is_action(label: u16, problem: &Problem) -> bool {
@@ -89,14 +89,16 @@ pub(super) fn for_each_tree<B>(
         };
     }
     for dimension in 0..labels[0].cell.len() {
-        let thresholds = problem.dimensions()[dimension].thresholds.as_slice();
+        let thresholds = &problem.dimensions()[dimension].thresholds;
         for k in splits(labels, dimension, depth, nodes) {
             let (yes, no) = partition(labels, dimension, k);
             let Some(second) = least_nodes(&no, depth - 1, nodes - 1) else { break };
             let Some(first) = least_nodes(&yes, depth - 1, nodes - 1 - second) else { continue };
             // Up to the least rank on the true side, all predicates split the cells alike.
             let alike = yes.iter().map(|labelled| labelled.cell[dimension]).min().unwrap_or(k + 1);
-            for &threshold in &thresholds[usize::from(k)..usize::from(alike)] {
+            // Of all numbers one will do: which one is settled when all traces are known.
+            let lowest = if thresholds.is_all() { alike - 1 } else { k };
+            for threshold in (lowest..alike).map(|position| thresholds.threshold(position)) {
                 for_each_tree(problem, &yes, depth - 1, first, &mut |yes| {
                     for_each_tree(problem, &no, depth - 1, second, &mut |no| {
                         visit(Tree::node(dimension, threshold, yes.clone(), no))
@@ -126,8 +128,8 @@ fn is_uniform(labels: &[&Labelled]) -> bool {
 /// The predicates of a dimension that tell some of the cells apart and whose true side a tree of fewer than `nodes`
 /// predicates can tell apart, from the lowest threshold on; of those that split the cells alike, the one with the lowest.
 /// Predicate `k` is true where the rank is greater than k.
-fn splits(labels: &[&Labelled], dimension: usize, depth: u32, nodes: u64) -> Vec<u16> {
-    let mut ranks: Vec<u16> = labels.iter().map(|labelled| labelled.cell[dimension]).collect();
+fn splits(labels: &[&Labelled], dimension: usize, depth: u32, nodes: u64) -> Vec<Rank> {
+    let mut ranks: Vec<Rank> = labels.iter().map(|labelled| labelled.cell[dimension]).collect();
     ranks.sort_unstable();
     ranks.dedup();
     ranks.pop(); // nothing lies above the greatest
@@ -140,8 +142,24 @@ fn splits(labels: &[&Labelled], dimension: usize, depth: u32, nodes: u64) -> Vec
 }
 
 /// The labels on the true side of a predicate, and those on its false side.
-fn partition<'a>(labels: &[&'a Labelled], dimension: usize, k: u16) -> (Labels<'a>, Labels<'a>) {
+fn partition<'a>(labels: &[&'a Labelled], dimension: usize, k: Rank) -> (Labels<'a>, Labels<'a>) {
     labels.iter().copied().partition(|labelled| labelled.cell[dimension] > k)
+}
+
+/// The same tree, in which every threshold that may be any number is the shortest that acts alike in these cells.
+pub(super) fn settled(problem: &Problem, tree: Tree, behaviour: &[Labelled]) -> Tree {
+    if problem.without_grid().is_none() {
+        return tree;
+    }
+    let mut intervals = Intervals::new(&tree);
+    let mut least = vec![0.0; problem.dimensions().len()];
+    for labelled in behaviour {
+        for ((value, dimension), &rank) in least.iter_mut().zip(problem.dimensions()).zip(&labelled.cell) {
+            *value = dimension.thresholds.least(rank);
+        }
+        intervals.see(&least);
+    }
+    tree.with_shortest(&intervals.of(problem))
 }
 
 /// The first of the smallest trees that realise a behaviour, of the size that the version space has found.
@@ -151,5 +169,5 @@ pub(super) fn realised(problem: &Problem, behaviour: &[Labelled], size: Cost) ->
     let first = for_each_tree(problem, &labels, depth, size.into(), &mut ControlFlow::Break);
     let tree = first.break_value().unwrap_or(Tree::Leaf(0));
     debug_assert_eq!(tree.size(), u64::from(size));
-    tree
+    settled(problem, tree, behaviour)
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::realise::are_cells;
 use super::walk::Position;
-use crate::problem::{Instance, Problem, RunError, Verdict};
+use crate::problem::{Instance, Problem, Rank, RunError, Verdict};
 
 /// Number of an initial state, or of a node: the nodes of a trie come after the initial states, and those that a task
 /// adds come after the nodes of the trie.
@@ -46,7 +46,7 @@ pub(in crate::search) struct Trie {
     /// The number of its first node.
     first: Node,
     records: Vec<Record>,
-    cells: Vec<u16>,
+    cells: Vec<Rank>,
     /// Per node and action, the next node; and what comes after those before its first node.
     #[serde(skip)]
     next: Vec<Node>,
@@ -76,7 +76,9 @@ impl Trie {
 
     /// What it takes in memory, without its places.
     pub(super) fn bytes(&self) -> usize {
-        self.records.len() * size_of::<Record>() + 2 * self.cells.len() + size_of::<Node>() * self.next.len()
+        self.records.len() * size_of::<Record>()
+            + size_of::<Rank>() * self.cells.len()
+            + size_of::<Node>() * self.next.len()
     }
 
     /// The number after that of its last node.
@@ -84,7 +86,13 @@ impl Trie {
         self.first + self.records.len() as Node
     }
 
-    fn cell(&self, node: Node) -> &[u16] {
+    /// The cells of up to so many of its nodes, evenly spread.
+    pub(super) fn some_cells(&self, most: usize) -> impl Iterator<Item = &[Rank]> {
+        let (count, chosen) = (self.records.len(), self.records.len().min(most));
+        (0..chosen).map(move |index| self.cell(self.first + (index * count / chosen) as Node))
+    }
+
+    fn cell(&self, node: Node) -> &[Rank] {
         &self.cells[(node - self.first) as usize * self.dimensions..][..self.dimensions]
     }
 
@@ -98,7 +106,7 @@ impl Trie {
     }
 
     /// Adds a node, but not its place.
-    fn push(&mut self, record: Record, cell: &[u16]) -> Node {
+    fn push(&mut self, record: Record, cell: &[Rank]) -> Node {
         let Record { parent, after, .. } = record;
         let node = self.end();
         match parent.checked_sub(self.first) {
@@ -165,7 +173,7 @@ pub(in crate::search) struct KnownTraces<'p> {
     trie: Trie,
     /// Where the next node belongs, and the cells that the trace has come to.
     pen: (Node, u32),
-    seen: BTreeSet<Vec<u16>>,
+    seen: BTreeSet<Vec<Rank>>,
 }
 
 impl<'p> KnownTraces<'p> {
@@ -286,7 +294,7 @@ impl Recall {
         &part.records[index]
     }
 
-    pub(super) fn cell(&self, node: Node) -> &[u16] {
+    pub(super) fn cell(&self, node: Node) -> &[Rank] {
         self.part(node).0.cell(node)
     }
 
@@ -319,7 +327,7 @@ impl Recall {
         node: Node,
         initial: u32,
         steps: u64,
-        label: impl Fn(&[u16]) -> Option<u16>,
+        label: impl Fn(&[Rank]) -> Option<u16>,
     ) -> (Node, Option<u16>, Option<Node>) {
         let mut node = if self.is_old(node) { node } else { initial };
         loop {
@@ -385,7 +393,7 @@ impl Recall {
         &mut self,
         at: Position,
         verdict: Verdict,
-        cell: &[u16],
+        cell: &[Rank],
         action: Option<usize>,
     ) -> Option<Node> {
         let (parent, after) = self.pen.take()?;

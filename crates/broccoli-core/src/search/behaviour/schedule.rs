@@ -40,8 +40,8 @@ impl Round {
     }
 
     /// What its tasks are to do.
-    pub(super) fn job(self, problem: &Problem, gap: f64) -> Job {
-        Job { nodes: most_nodes(problem), round: self, gap, is_counted: true, wants_equals: false }
+    pub(super) fn job(self, problem: &Problem) -> Job {
+        Job { nodes: most_nodes(problem), round: self, is_counted: true, wants_equals: false }
     }
 
     /// What ends it at once: a perfect tree, if all smaller ones have been walked.
@@ -74,17 +74,34 @@ impl Round {
             if is_plain && value.is_some_and(|value| value <= cut) {
                 return None;
             }
-            // The last round, if there are too many leaves or the best so far is near.
-            let near = u128::from(cut) * u128::from(tuning.near) / 100;
-            let is_near = value.is_some_and(|value| !is_plain || u128::from(value) <= near);
-            let is_last = is_near || leaf_bytes > tuning.most_leaf_bytes;
-            return Some(Round { cut: if is_last { u64::MAX } else { tuning.next_cut(cut) }, ..self });
+            let next = match value {
+                _ if leaf_bytes > tuning.most_leaf_bytes => u64::MAX,
+                Some(_) if !is_plain => u64::MAX,
+                Some(value) => cut_towards(value, cut, tuning.next_cut(cut)),
+                None => tuning.next_cut(cut),
+            };
+            return Some(Round { cut: next, ..self });
         }
         if best.is_some() && best <= self.goal(problem) {
             return None;
         }
         Some(Round { nodes: nodes.saturating_add(1), ..self })
     }
+}
+
+/// After a round with one of these cuts it is proved how far from the optimum the best so far is: at most so many
+/// percent of its value.
+const MILESTONES: [u8; 2] = [20, 5];
+
+/// The cut after this one if a solution of this value is known: the next of the milestones, but no more than `grown`;
+/// none in the last round, where the solution cuts all traces.
+fn cut_towards(value: u64, cut: u64, grown: u64) -> u64 {
+    let milestones =
+        MILESTONES.map(|percent| value - (u128::from(value) * u128::from(percent) / 100) as u64 - 1);
+    milestones
+        .into_iter()
+        .find(|&milestone| milestone > cut)
+        .map_or(u64::MAX, |milestone| milestone.min(grown))
 }
 
 fn is_reach(problem: &Problem) -> bool {

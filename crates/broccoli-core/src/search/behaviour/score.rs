@@ -36,7 +36,7 @@ pub(super) fn rank(objective: Objective, value: u64) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     most: Cost,
-    /// The rank of the incumbent, or what is so good that nothing better is looked for.
+    /// The rank of the incumbent.
     rank: u64,
     /// How many predicates a behaviour of this rank may have.
     with_rank: Option<Cost>,
@@ -48,10 +48,10 @@ impl Allowance {
         Allowance { most, rank: u64::MAX, with_rank: Some(most) }
     }
 
-    /// What is better than an incumbent. If `enough` is better than its value, only what is better than that.
-    pub(super) fn better_than(incumbent: Score, enough: u64, most: Cost) -> Self {
+    /// What is better than an incumbent.
+    pub(super) fn better_than(incumbent: Score, most: Cost) -> Self {
         let fewer = incumbent.size.checked_sub(1).map(|fewer| fewer.min(most));
-        Allowance { most, rank: enough, with_rank: fewer.filter(|_| enough == incumbent.rank) }
+        Allowance { most, rank: incumbent.rank, with_rank: fewer }
     }
 
     #[inline(always)]
@@ -64,27 +64,9 @@ impl Allowance {
     }
 }
 
-/// The best value that was not looked for because of a gap, after one that is `enough` for this value, and one before.
-/// Tasks of the same chunk may have been at work under the incumbent before, and what is found by them may be no better:
-/// then there may be smaller trees that are as good.
-pub(super) fn passed_over(objective: Objective, before: Option<u64>, value: u64, enough: u64) -> Option<u64> {
-    let now = (enough != value).then_some(enough);
-    now.into_iter().chain(before).reduce(|a, b| if objective.is_better(a, b) { a } else { b })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_was_passed_over_stays_so() {
-        let reach = Objective::reach(100);
-        assert_eq!(passed_over(reach, None, 9, 9), None);
-        assert_eq!(passed_over(reach, None, 9, 7), Some(7));
-        assert_eq!(passed_over(reach, Some(7), 6, 6), Some(7));
-        assert_eq!(passed_over(reach, Some(7), 6, 5), Some(5));
-        assert_eq!(passed_over(Objective::survive(100), Some(20), 12, 15), Some(20));
-    }
 
     #[test]
     fn a_better_value_comes_first_and_then_a_smaller_size() {
@@ -95,11 +77,10 @@ mod tests {
             assert!(score(good, 1) < score(good, 2));
             assert_eq!(score(good, 1).value(objective), good);
             let rank = |value| rank(objective, value);
-            let allowance = Allowance::better_than(score(good, 2), rank(good), 5);
+            let allowance = Allowance::better_than(score(good, 2), 5);
             assert_eq!((allowance.of(rank(good)), allowance.of(rank(bad))), (Some(1), None));
-            assert_eq!(Allowance::better_than(score(bad, 2), rank(bad), 5).of(rank(good)), Some(5));
-            assert_eq!(Allowance::better_than(score(bad, 2), rank(good), 5).of(rank(good)), None);
-            assert_eq!(Allowance::better_than(score(good, 0), rank(good), 5).of(rank(good)), None);
+            assert_eq!(Allowance::better_than(score(bad, 2), 5).of(rank(good)), Some(5));
+            assert_eq!(Allowance::better_than(score(good, 0), 5).of(rank(good)), None);
             assert_eq!(Allowance::all(5).of(rank(bad)), Some(5));
         }
     }

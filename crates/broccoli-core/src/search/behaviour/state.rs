@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::hints::Hints;
+use super::ladder::Ladder;
 use super::realise::{Labelled, is_least};
 use super::recall::Trie;
 use super::schedule::Round;
@@ -29,6 +30,8 @@ pub(in crate::search) struct State {
     pub(super) left: Left,
     /// The local search beside the walk, if there is one.
     pub(super) hints: Option<Hints>,
+    /// The walks on coarser grids beside it.
+    pub(super) ladder: Ladder,
     /// The tasks of the present chunk, and what has come of them.
     pub(super) chunk: Vec<Task>,
     /// The steps of all tasks that were folded, but for hints.
@@ -37,8 +40,6 @@ pub(in crate::search) struct State {
     #[serde(skip)]
     pub(super) goal: Option<Score>,
     pub(super) best: Option<Found>,
-    /// The best value that was not looked for since the best behaviour or one before it was good enough: with a gap only.
-    pub(super) passed_over: Option<u64>,
     /// Per initial state, how often its trace has failed.
     pub(super) failures: Vec<u64>,
     pub(super) trie: Arc<Trie>,
@@ -56,11 +57,11 @@ impl State {
             round: Round::first(problem, &tuning),
             left: Left::root(problem),
             hints: Some(Hints::new(problem, &tuning.hints)),
+            ladder: Ladder::new(problem, &tuning),
             chunk: Vec::new(),
             work: 0,
             goal: None,
             best: None,
-            passed_over: None,
             failures: vec![0; problem.initial_states().len()],
             trie: Arc::new(Trie::new(problem)),
             transitions: Some(Transitions::default()),
@@ -74,7 +75,7 @@ impl State {
             |size: u64| Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX));
         let larger = Found::of_start(score(size.saturating_add(1)));
         let root = State::root(problem, Tuning::default());
-        State { goal: Some(score(size)), best: Some(larger), hints: None, ..root }
+        State { goal: Some(score(size)), best: Some(larger), hints: None, ladder: Ladder::default(), ..root }
     }
 
     /// The best behaviour so far, also of a chunk that is not folded.
@@ -91,14 +92,18 @@ impl State {
 
     /// Only the labels of leaves are known from now on, and not their places.
     pub(super) fn forget_places(&mut self) {
-        let left = self.left.todo.iter_mut().chain(&mut self.left.next);
+        let rungs = self.ladder.rungs.iter_mut();
+        let lefts = rungs.map(|rung| &mut rung.left).chain([&mut self.left]);
+        let left = lefts.flat_map(|left| left.todo.iter_mut().chain(&mut left.next));
         let chunk = self.chunk.iter_mut().flat_map(|task| task.todo.iter_mut().chain(&mut task.next));
         let mut known = Vec::new();
         left.chain(chunk).for_each(|frontier| frontier.forget_places(&mut known));
         let trie = Arc::make_mut(&mut self.trie);
         trie.forget_places();
+        self.ladder.rungs.iter_mut().for_each(|rung| Arc::make_mut(&mut rung.trie).forget_places());
         for task in &mut self.chunk {
-            task.brief.trie = Arc::clone(&self.trie);
+            let rung = task.rung.and_then(|rung| self.ladder.rungs.get(rung));
+            task.brief.trie = Arc::clone(rung.map_or(&self.trie, |rung| &rung.trie));
             task.added.iter_mut().for_each(Trie::forget_places);
         }
     }
@@ -130,7 +135,8 @@ impl State {
             && self.round.is_of(problem)
             && self.left.is_of(problem)
             && self.hints.as_ref().is_none_or(|hints| hints.is_of(problem))
-            && self.chunk.iter().all(|task| task.is_of(problem))
+            && self.chunk.iter().filter(|task| task.rung.is_none()).all(|task| task.is_of(problem))
+            && self.ladder.is_of(problem, self.chunk.iter().filter(|task| task.rung.is_some()))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
             && self.sample.is_of(problem)
             && (*self.trie).clone().restore(problem)
@@ -143,7 +149,7 @@ impl State {
 
     /// All leaves in their order: whether they are for the next round, and the leaves.
     fn frontiers(&self) -> impl Iterator<Item = (bool, &Frontier)> {
-        let tasks = || self.chunk.iter();
+        let tasks = || self.chunk.iter().filter(|task| task.rung.is_none());
         let todo = tasks().flat_map(|task| task.todo.iter().chain(&task.waiting)).chain(&self.left.todo);
         let next = tasks().flat_map(|task| &task.next).chain(&self.left.next);
         todo.map(|frontier| (false, frontier)).chain(next.map(|frontier| (true, frontier)))
@@ -158,6 +164,7 @@ impl State {
         let empty = State {
             left: Left::default(),
             hints: None,
+            ladder: Ladder::default(),
             chunk: Vec::new(),
             best: self.best_found().cloned(),
             transitions: None,
@@ -251,7 +258,12 @@ impl Left {
         self.todo = waiting.into_iter().chain(todo).chain(self.todo.drain(..)).collect();
     }
 
-    fn is_of(&self, problem: &Problem) -> bool {
+    /// Whether there is something to do in this round.
+    pub(super) fn has_tasks(&self) -> bool {
+        !self.todo.is_empty()
+    }
+
+    pub(super) fn is_of(&self, problem: &Problem) -> bool {
         self.leaves.max(self.steps) < MOST_PLAUSIBLE
             && self.todo.iter().chain(&self.next).all(|frontier| frontier.leaves.are_of(problem))
     }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::frontier::Frontier;
 use super::hints::{Hints, Ranked};
-use super::realise::{Labelled, is_least, realised};
+use super::ladder::Grid;
+use super::realise::{Labelled, is_least, realised, settled};
 use super::recall::Trie;
 use super::score::Score;
 use super::walk::Job;
@@ -21,6 +22,8 @@ use crate::tree::Tree;
 pub(super) struct Task {
     /// Where the local search is, if it is a task for that.
     pub(super) hints: Option<Box<Hints>>,
+    /// Which rung of the ladder it is for, if it is for one.
+    pub(super) rung: Option<usize>,
     /// What is left of it: what it had begun, and last the leaves that it was given, of which there were so many.
     pub(super) todo: VecDeque<Frontier>,
     pub(super) leaves: u64,
@@ -63,6 +66,8 @@ pub(super) struct Brief {
     pub(super) recall_bytes: usize,
     /// Whether the walk writes its first traces down, too.
     pub(super) writes_first: bool,
+    /// The grid that is walked on, if that is a coarser one.
+    pub(super) grid: Option<Arc<Grid>>,
 }
 
 impl Task {
@@ -98,7 +103,8 @@ pub(super) enum What {
     Start,
     /// By its labels.
     Labels(Vec<Labelled>),
-    /// By a tree, that of a hint, and by its labels: there may be a smaller tree that agrees with them.
+    /// By a tree, that of a hint, and by its labels: there may be a smaller tree that agrees with them. Of one that was
+    /// found on a coarser grid no labels are known.
     Tree(Ranked, Vec<Labelled>),
 }
 
@@ -113,7 +119,7 @@ impl Found {
         match &self.what {
             What::Start => None,
             What::Labels(labels) => Some(realised(problem, labels, self.score.size)),
-            What::Tree(tree, _) => Some(tree.tree(problem)),
+            What::Tree(tree, labels) => Some(settled(problem, tree.tree(problem), labels)),
         }
     }
 
@@ -121,7 +127,7 @@ impl Found {
     pub(super) fn first_tree(&self, problem: &Problem) -> Option<Tree> {
         let size = u64::from(self.score.size);
         match &self.what {
-            What::Tree(_, labels) if is_least(problem, labels, size) => {
+            What::Tree(_, labels) if !labels.is_empty() && is_least(problem, labels, size) => {
                 Some(realised(problem, labels, self.score.size))
             }
             _ => self.tree(problem),

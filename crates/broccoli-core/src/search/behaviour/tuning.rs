@@ -14,8 +14,6 @@ pub struct Tuning {
     pub first_cut: u64,
     /// `reach`: by what the cut grows from round to round, in percent.
     pub cut_growth: u64,
-    /// `reach`: an incumbent within so many percent of the cut makes the next round the last.
-    pub near: u64,
     /// How much hints may do.
     pub hints: HintTuning,
     /// `survive`: what a label takes away from the promise of a behaviour, in steps.
@@ -68,12 +66,17 @@ pub struct HintTuning {
     pub returns: u64,
     /// … and more as soon as it has made so many.
     pub late_returns: u64,
+    /// The worst of several initial states: as soon as the walk has made `late` steps, those on coarser grids make so many
+    /// percent of its steps, as long as the best tree becomes better now and then.
+    pub ladder: u64,
+    /// Neither are done later on where trees have no more predicates than this: those are walked soon enough.
+    pub few_nodes: u64,
 }
 
 impl Default for HintTuning {
     fn default() -> Self {
         HintTuning {
-            seed: 7,
+            seed: 1,
             first: 1_024,
             near: 1 << 15,
             patience: 150,
@@ -87,6 +90,9 @@ impl Default for HintTuning {
             share_mean: 2,
             returns: 3,
             late_returns: 1 << 16,
+            ladder: 200,
+            // As many as a tree of depth 2 has.
+            few_nodes: 3,
         }
     }
 }
@@ -108,6 +114,8 @@ impl HintTuning {
         share_mean: u64::MAX,
         returns: 0,
         late_returns: u64::MAX,
+        ladder: 0,
+        few_nodes: u64::MAX,
     };
 
     fn bounded(self) -> Self {
@@ -127,7 +135,6 @@ impl Default for Tuning {
         Tuning {
             first_cut: 2,
             cut_growth: 133,
-            near: 120,
             hints: HintTuning::default(),
             label_price: 3,
             in_bands: 4,
@@ -160,7 +167,6 @@ impl Tuning {
     pub(super) fn bounded(self) -> Self {
         Tuning {
             cut_growth: self.cut_growth.max(101),
-            near: self.near.max(100),
             hints: self.hints.bounded(),
             in_bands: self.in_bands.max(1),
             chunk_share: self.chunk_share.max(1),
@@ -198,7 +204,7 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "near": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "stale": 0, "share_mean": 0, "returns": 0, "late_returns": 0}, "label_price": 0, "in_bands": 0,
+            "first_cut": 0, "cut_growth": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "stale": 0, "share_mean": 0, "returns": 0, "late_returns": 0, "ladder": 0, "few_nodes": 0}, "label_price": 0, "in_bands": 0,
             "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))

@@ -1,14 +1,15 @@
 //! Bounds of any number of dimensions and labels.
 
 use super::{Point, Store};
+use crate::problem::Rank;
 use crate::search::behaviour::version_space::{Cost, IMPOSSIBLE, Place};
 
 /// The least and greatest rank; the least is the greater one if there is no point.
-type Range = [u16; 2];
+type Range = [Rank; 2];
 
-const NO_POINT: Range = [u16::MAX, 0];
+const NO_POINT: Range = [Rank::MAX, 0];
 
-fn widened([least, greatest]: Range, rank: u16) -> Range {
+fn widened([least, greatest]: Range, rank: Rank) -> Range {
     [least.min(rank), greatest.max(rank)]
 }
 
@@ -30,7 +31,7 @@ impl Store for Arena {
         Arena { dimensions, labels, ranges: vec![NO_POINT; dimensions * labels] }
     }
 
-    fn corners(_: &[u16]) {}
+    fn corners(_: &[Rank]) {}
 
     fn is_in<'p>(place: &'p Place<'p>) -> impl Fn(&Point<'_, Self>) -> bool + use<'p> {
         move |point| {

@@ -1,26 +1,29 @@
 //! Bounds: per label, the least and greatest rank in every dimension of the points of a region.
 //!
 //! All that the version space asks of a region's points is answered from their bounds. Two stores hold them:
-//! [`Registers`] in the machine's wide registers, for two labels and up to four dimensions, which is the usual case;
-//! [`Arena`] holds any number.
+//! [`Registers`] in the machine's wide registers, for two labels and up to four dimensions, which is the usual case: with
+//! [`Short`] numbers if all thresholds are listed, and with [`Long`] ones if not. [`Arena`] holds any number.
 
 mod arena;
+mod lanes;
 mod registers;
 
 pub(super) use self::arena::Arena;
+pub(super) use self::lanes::{Long, Short};
 pub(super) use self::registers::Registers;
 use super::version_space::{Cost, Place};
+use crate::problem::Rank;
 
 /// A cell with a label, as a store wants it.
 pub(super) struct Point<'c, S: Store> {
-    pub(super) cell: &'c [u16],
+    pub(super) cell: &'c [Rank],
     pub(super) label: u16,
     pub(super) corners: S::Corners,
 }
 
 impl<'c, S: Store> Point<'c, S> {
     #[inline(always)]
-    pub(super) fn new(cell: &'c [u16], label: u16) -> Self {
+    pub(super) fn new(cell: &'c [Rank], label: u16) -> Self {
         Point { cell, label, corners: S::corners(cell) }
     }
 }
@@ -39,7 +42,7 @@ pub(super) trait Store: Sized {
     /// A store for this many dimensions and labels.
     fn new(dimensions: usize, labels: usize) -> Self;
 
-    fn corners(cell: &[u16]) -> Self::Corners;
+    fn corners(cell: &[Rank]) -> Self::Corners;
 
     /// What tells whether a point is in a place: worked out once for each place.
     fn is_in<'p>(place: &'p Place<'p>) -> impl Fn(&Point<'_, Self>) -> bool + use<'p, Self>;

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::loss::{Judge, Loss};
 use super::neighbours::Neighbours;
+use super::predicates::Predicates;
 use super::ranked::Ranked;
 use super::{Branch, Hints, Placed};
 use crate::problem::measure::FAILED;
-use crate::problem::{Objective, Problem, Verdict};
+use crate::problem::{Objective, Problem, Rank, Verdict};
 use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 use crate::search::behaviour::recall::{Node, Recall, Record};
@@ -68,7 +69,7 @@ pub(in super::super) struct Better {
 
 pub(in super::super) struct Climb<'p> {
     problem: &'p Problem,
-    thresholds: Vec<u16>,
+    predicates: Predicates,
     actions: u16,
     judge: Judge,
     pub(in super::super) hints: Hints,
@@ -111,7 +112,7 @@ pub(in super::super) struct Climb<'p> {
 
 impl<'p> Climb<'p> {
     pub(in super::super) fn new(problem: &'p Problem) -> Self {
-        let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
+        let predicates = Predicates::new(problem);
         Climb {
             problem,
             actions: problem.actions().len() as u16,
@@ -125,8 +126,8 @@ impl<'p> Climb<'p> {
             neighbours: Neighbours::default(),
             must: Loss::WORST,
             rivals: Vec::new(),
-            labels: Labels::new(&thresholds, true),
-            thresholds,
+            labels: Labels::new(predicates.counts(), true),
+            predicates,
             frames: Vec::new(),
             path: VecDeque::new(),
             trace: 0,
@@ -149,6 +150,7 @@ impl<'p> Climb<'p> {
 
     pub(in super::super) fn begin(&mut self, task: &mut Task) {
         self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), task.brief.recall_bytes);
+        self.predicates.see(&task.brief.trie);
         self.incumbent = task.incumbent();
         self.found = None;
         (self.queries, self.recalled, self.counted, self.ends) = (0, 0, 0, task.budget);
@@ -220,7 +222,7 @@ impl<'p> Climb<'p> {
     }
 
     /// The label of a cell, if it has one.
-    pub(in super::super) fn label(&self, cell: &[u16]) -> Option<u16> {
+    pub(in super::super) fn label(&self, cell: &[Rank]) -> Option<u16> {
         self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
     }
 
@@ -263,7 +265,7 @@ impl<'p> Climb<'p> {
     }
 
     /// The answer to what was asked.
-    pub(in super::super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) {
+    pub(in super::super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[Rank]) {
         if matches!(self.ask, Ask::Step { .. }) {
             self.queries += 1;
             self.is_on_its_way = false;
@@ -392,7 +394,7 @@ impl<'p> Climb<'p> {
         (labelled as u32, action)
     }
 
-    fn set_label(&mut self, cell: &[u16], label: u16) {
+    fn set_label(&mut self, cell: &[Rank], label: u16) {
         let slot = self.labels.find(cell).0;
         let given = Given { label, implied_within: None, points: NOT_TOLD, steps: self.at.steps, slot };
         self.labels.push(cell, given);
@@ -439,8 +441,8 @@ impl<'p> Climb<'p> {
 
     /// A tree better than what was to be improved on.
     fn note(&mut self) {
-        let Some(part) = self.neighbours.draw(&mut self.hints.random) else { return };
-        let cells: Vec<&[u16]> = (0..self.labels.len()).map(|index| self.labels.cell(index)).collect();
+        let Some(part) = self.neighbours.draw(&self.predicates, &mut self.hints.random) else { return };
+        let cells: Vec<&[Rank]> = (0..self.labels.len()).map(|index| self.labels.cell(index)).collect();
         let wide = self.base.with(self.free, &part.places);
         let tree = wide.pruned(&cells);
         let mut losses = vec![FAILED; self.hints.order.len()];
@@ -494,13 +496,19 @@ impl<'p> Climb<'p> {
         let depth = self.problem.limits().depth();
         let all: Vec<&Labelled> = labels.iter().collect();
         let Some(size) = least_nodes(&all, depth, self.size() as u64) else { return 0 };
-        let is_dear =
-            |count: &usize| least_nodes(&all[..*count], depth, size).is_none_or(|nodes| nodes >= size);
-        match (1..=all.len()).find(is_dear) {
-            _ if size == 0 => self.at.steps,
-            Some(count) => self.at.steps - self.labels.given(count - 1).steps,
-            None => 0,
+        if size == 0 {
+            return self.at.steps;
         }
+        // The first label with which it takes as many predicates: more labels never take fewer.
+        let (mut cheap, mut dear) = (0, all.len());
+        while dear - cheap > 1 {
+            let middle = cheap.midpoint(dear);
+            match least_nodes(&all[..middle], depth, size - 1) {
+                Some(_) => cheap = middle,
+                None => dear = middle,
+            }
+        }
+        self.at.steps - self.labels.given(dear - 1).steps
     }
 
     /// Goes back to the last cell in which there is another action; if there is none, on to other trees.

@@ -87,6 +87,15 @@ impl Judge {
         }
     }
 
+    /// The loss of a trace that the problem gives this value, in steps.
+    pub(super) fn loss_of(&self, value: u64) -> f64 {
+        match self.objective {
+            Objective::Survive { horizon, .. } => horizon.saturating_sub(value) as f64,
+            Objective::Reach { .. } => value as f64,
+            Objective::Return(_) => self.sign() * crate::problem::unrank(value),
+        }
+    }
+
     /// The least loss of a trace that was not started.
     fn least(&self) -> f64 {
         match (self.objective, &self.tally) {

@@ -12,11 +12,12 @@
 //! | [`climb`] | the machine: asks for one step at a time, is told the answer; `climb/turns.rs` decides what is done next |
 //! | [`neighbours`] | the trees that differ in one place, as far as they agree with the labels |
 //! | [`loss`] | which tree is better, also of those that fail |
-//! | [`ranked`] | trees on ranks |
+//! | [`ranked`], [`predicates`] | trees on ranks; the predicates that are drawn |
 
 mod climb;
 mod loss;
 mod neighbours;
+mod predicates;
 mod random;
 mod ranked;
 
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::climb::Climb;
 use self::climb::Doing;
-use self::loss::Loss;
+use self::loss::{Judge, Loss};
 use self::random::Random;
 pub(super) use self::ranked::Ranked;
 use super::score::Score;
@@ -115,9 +116,7 @@ impl Hints {
     /// away, as many at first and as long as they improve the best tree, and then only a small share.
     pub(super) fn due(&self, problem: &Problem, walked: u64, best: Option<Score>, tuning: &Tuning) -> u64 {
         let hints = &tuning.hints;
-        let (objective, nodes) = (problem.objective(), problem.limits().nodes());
-        // All trees of few predicates are walked soon enough.
-        let is_late = walked >= hints.late && nodes > FEW_NODES;
+        let objective = problem.objective();
         let is_perfect = best.is_some_and(|best| best.value(objective) == problem.perfect());
         let wanted = if is_perfect {
             // It may still be too large; but how small it can be the walk mostly knows before long.
@@ -137,9 +136,25 @@ impl Hints {
             let share = if best.is_some() { hints.share } else { hints.share_first };
             eager.max(walked.min(patient.max(first))).max(walked / share)
         };
-        let lately = self.improved_at.max(hints.late / 2).saturating_mul(hints.stale);
-        let late = if is_late && self.work < lately { walked / hints.share_late } else { 0 };
+        let late = if self.is_late(problem, walked, tuning) { walked / hints.share_late } else { 0 };
         wanted.max(late).saturating_sub(self.work)
+    }
+
+    /// Whether the proof is far away and the best tree has become better not long ago.
+    fn is_late(&self, problem: &Problem, walked: u64, tuning: &Tuning) -> bool {
+        let hints = &tuning.hints;
+        let lately = self.improved_at.max(hints.late / 2).saturating_mul(hints.stale);
+        // All trees of few predicates are walked soon enough.
+        walked >= hints.late && problem.limits().nodes() > hints.few_nodes && self.work < lately
+    }
+
+    /// How many steps walks on coarser grids may have made, if the walk has made so many.
+    pub(super) fn ladder(&self, problem: &Problem, walked: u64, best: Option<Score>, tuning: &Tuning) -> u64 {
+        let is_perfect = best.is_some_and(|best| best.value(problem.objective()) == problem.perfect());
+        match !is_perfect && self.is_late(problem, walked, tuning) {
+            true => walked.saturating_mul(tuning.hints.ladder) / 100,
+            false => 0,
+        }
     }
 
     /// A task has done so much.
@@ -157,6 +172,17 @@ impl Hints {
         self.misses = 0;
         self.untried.clear();
         self.path.clear();
+    }
+
+    /// A walk has found the best tree so far, for the worst of several initial states: it is to be improved.
+    pub(super) fn adopt_best(&mut self, problem: &Problem, tree: Ranked, score: Score) {
+        let loss = Judge::new(problem).loss_of(score.value(problem.objective()));
+        // No trace is worse.
+        let losses = vec![loss; self.order.len()];
+        let loss = Loss { fails: 0, value: loss, size: tree.size() };
+        self.home = Some(Placed { wide: tree.clone(), tree: tree.clone(), losses, loss });
+        self.has_improved = true;
+        self.adopt(tree);
     }
 
     /// Whether they can be those of a search for this problem.
@@ -201,16 +227,16 @@ fn least_few(problem: &Problem) -> usize {
 /// Up to so many steps of the walk its end is far away. How many it makes is not known before; on problems that can be
 /// proved it is about the square root of the number of trees, and more with several initial states.
 fn far_from_end(problem: &Problem, tuning: &HintTuning) -> u64 {
-    let predicates: usize = problem.dimensions().iter().map(|dimension| dimension.thresholds.len()).sum();
+    let predicates = problem.predicate_count().unwrap_or(MANY);
     let nodes = u32::try_from(problem.limits().nodes()).unwrap_or(u32::MAX);
-    let trees = (predicates as u128).saturating_pow(nodes);
+    let trees = u128::from(predicates).saturating_pow(nodes);
     let expected = trees.saturating_mul(problem.initial_states().len() as u128).isqrt();
     u64::try_from(expected).map_or(tuning.late, |expected| tuning.late.min(expected / tuning.parts))
 }
 
+/// Where all thresholds count, so many of them lead to different behaviours, roughly.
+const MANY: u64 = 1_000;
 /// So many times more for rewards, later.
 const LATE_RETURNS: u64 = 8;
-/// As many predicates as a tree of depth 2 has.
-const FEW_NODES: u64 = 3;
 /// So many initial states are tried first.
 const LEAST_FEW: usize = 3;

@@ -4,8 +4,10 @@
 //! predicate that is there. Or an option alone. Per pair of options and per dimension the thresholds that agree with all
 //! labels are an interval, so no threshold is looked at by itself: trees that act alike are one.
 
+use super::predicates::Predicates;
 use super::random::Random;
 use super::ranked::{self, Place, Ranked};
+use crate::problem::Rank;
 
 /// Trees that agree: a pair of options, and predicates `low..high` of a dimension. If both options are the same one it
 /// stands alone.
@@ -14,8 +16,8 @@ struct Entry {
     yes: u8,
     no: u8,
     dimension: u16,
-    low: u16,
-    high: u16,
+    low: Rank,
+    high: Rank,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -47,7 +49,7 @@ impl Neighbours {
     pub(super) fn of(
         tree: &Ranked,
         at: usize,
-        thresholds: &[u16],
+        thresholds: &[Rank],
         actions: u16,
         depth: u32,
         nodes: usize,
@@ -117,7 +119,7 @@ impl Neighbours {
     }
 
     /// The actions that some of the trees take in a cell whose way leads through the place.
-    pub(super) fn actions(&mut self, cell: &[u16], found: &mut Vec<u16>) {
+    pub(super) fn actions(&mut self, cell: &[Rank], found: &mut Vec<u16>) {
         self.acts.clear();
         let Neighbours { options, acts, .. } = self;
         acts.extend(options.iter().map(|option| ranked::action(option, cell)));
@@ -137,7 +139,7 @@ impl Neighbours {
     }
 
     /// The cell that [`Neighbours::actions`] was asked for is given an action.
-    pub(super) fn give(&mut self, cell: &[u16], action: u16) {
+    pub(super) fn give(&mut self, cell: &[Rank], action: u16) {
         let start = self.entries.len();
         let before = start - self.present().len();
         for index in before..start {
@@ -160,7 +162,7 @@ impl Neighbours {
     }
 
     /// One of the smallest that agree: what stands at the place.
-    pub(super) fn draw(&self, random: &mut Random) -> Option<Ranked> {
+    pub(super) fn draw(&self, predicates: &Predicates, random: &mut Random) -> Option<Ranked> {
         let least = self.least_size();
         let smallest: Vec<&Entry> = self.present().iter().filter(|entry| self.size(entry) == least).collect();
         let Entry { yes, no, dimension, low, high } =
@@ -169,7 +171,7 @@ impl Neighbours {
         if yes == no {
             return Some(Ranked { places: option(yes).clone() });
         }
-        let rank = low + random.below(u64::from(high - low)) as u16;
+        let rank = predicates.between(dimension, (low, high), random);
         Some(Ranked::node(dimension, rank, option(yes), option(no)))
     }
 }
@@ -186,16 +188,17 @@ mod tests {
     #[test]
     fn intervals_say_what_all_trees_say() {
         let (thresholds, actions, depth, nodes) = ([3, 2], 3, 2, 3);
+        let predicates = Predicates::of_lists(&thresholds);
         let mut random = Random(7);
         for _ in 0..300 {
-            let tree = Ranked::random(&mut random, &thresholds, actions, depth, nodes);
+            let tree = Ranked::random(&mut random, &predicates, actions, depth, nodes);
             let at = random.below(tree.places.len() as u64) as usize;
             let (room, others) = (depth - tree.depth_of(at), tree.size() - ranked::size(tree.part(at)));
             let mut all = every_part(&tree, at, &thresholds, actions);
             all.retain(|part| ranked::depth(part) <= room && ranked::size(part) + others <= nodes);
             let mut some = Neighbours::of(&tree, at, &thresholds, actions, room, nodes - others);
             for _ in 0..4 {
-                let cell = [random.below(4) as u16, random.below(3) as u16];
+                let cell = [random.below(4), random.below(3)];
                 let mut found = Vec::new();
                 some.actions(&cell, &mut found);
                 let mut expected: Vec<u16> = all.iter().map(|part| ranked::action(part, &cell)).collect();
@@ -207,7 +210,7 @@ mod tests {
                 some.give(&cell, chosen);
                 all.retain(|part| ranked::action(part, &cell) == chosen);
                 let least = all.iter().map(|part| ranked::size(part)).min().expect("one is left");
-                let drawn = some.draw(&mut random).expect("one is left");
+                let drawn = some.draw(&predicates, &mut random).expect("one is left");
                 assert_eq!((some.least_size(), drawn.size()), (least, least));
                 assert!(all.contains(&drawn.places), "{drawn:?}");
             }
@@ -218,7 +221,7 @@ mod tests {
     }
 
     /// All that may stand at a place.
-    fn every_part(tree: &Ranked, at: usize, thresholds: &[u16], actions: u16) -> Vec<Vec<Place>> {
+    fn every_part(tree: &Ranked, at: usize, thresholds: &[Rank], actions: u16) -> Vec<Vec<Place>> {
         let sides = tree.sides(at).into_iter().flatten().map(<[Place]>::to_vec);
         let options: Vec<Vec<Place>> =
             sides.chain((0..actions).map(|action| vec![Place::Leaf(action)])).collect();

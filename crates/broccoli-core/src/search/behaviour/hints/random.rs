@@ -20,15 +20,6 @@ impl Random {
         ((u128::from(self.next()) * u128::from(count.max(1))) >> 64) as u64
     }
 
-    /// Any predicate: a dimension that has a threshold, and then a threshold.
-    pub(super) fn predicate(&mut self, thresholds: &[u16]) -> (u16, u16) {
-        let count = thresholds.iter().filter(|&&count| count > 0).count() as u64;
-        let chosen = self.below(count) as usize;
-        let mut dimensions = (0..).zip(thresholds).filter(|(_, count)| **count > 0);
-        let (dimension, count) = dimensions.nth(chosen).unwrap_or((0, &1));
-        (dimension, self.below((*count).into()) as u16)
-    }
-
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end as u64 + 1) as usize);

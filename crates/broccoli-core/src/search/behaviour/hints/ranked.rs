@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::predicates::Predicates;
 use super::random::Random;
-use crate::problem::Problem;
+use crate::problem::{Problem, Rank};
 use crate::tree::Tree;
 
 /// A node of a tree.
@@ -14,7 +15,7 @@ pub(super) enum Place {
     /// places later.
     Node {
         dimension: u16,
-        rank: u16,
+        rank: Rank,
         no: u16,
     },
 }
@@ -26,7 +27,7 @@ pub(in super::super) struct Ranked {
 }
 
 /// The action of a tree for a cell.
-pub(super) fn action(tree: &[Place], cell: &[u16]) -> u16 {
+pub(super) fn action(tree: &[Place], cell: &[Rank]) -> u16 {
     let mut at = 0;
     loop {
         match tree[at] {
@@ -65,7 +66,7 @@ pub(super) fn depth(tree: &[Place]) -> u32 {
 }
 
 impl Ranked {
-    pub(in super::super) fn action(&self, cell: &[u16]) -> u16 {
+    pub(in super::super) fn action(&self, cell: &[Rank]) -> u16 {
         action(&self.places, cell)
     }
 
@@ -74,7 +75,7 @@ impl Ranked {
     }
 
     /// A predicate with its two sides.
-    pub(super) fn node(dimension: u16, rank: u16, yes: &[Place], no: &[Place]) -> Self {
+    pub(super) fn node(dimension: u16, rank: Rank, yes: &[Place], no: &[Place]) -> Self {
         let mut places = vec![Place::Node { dimension, rank, no: 1 + yes.len() as u16 }];
         places.extend_from_slice(yes);
         places.extend_from_slice(no);
@@ -89,7 +90,7 @@ impl Ranked {
                 let rank = problem.dimensions().get(*dimension)?.thresholds.position(*threshold)?;
                 let (yes, no) = (Ranked::of(problem, yes)?, Ranked::of(problem, no)?);
                 let is_small = yes.places.len() + no.places.len() < MOST_PLACES;
-                is_small.then(|| Ranked::node(*dimension as u16, rank as u16, &yes.places, &no.places))?
+                is_small.then(|| Ranked::node(*dimension as u16, rank, &yes.places, &no.places))?
             }
         })
     }
@@ -119,7 +120,7 @@ impl Ranked {
                     open += 1;
                     ends.push(at + usize::from(no));
                     let dimension = problem.dimensions().get(usize::from(dimension));
-                    if dimension.is_none_or(|dimension| usize::from(rank) >= dimension.thresholds.len()) {
+                    if dimension.is_none_or(|dimension| rank >= dimension.thresholds.len()) {
                         return false;
                     }
                 }
@@ -183,7 +184,7 @@ impl Ranked {
     }
 
     /// Whether a cell's way leads through a place.
-    pub(super) fn leads_through(&self, at: usize, cell: &[u16]) -> bool {
+    pub(super) fn leads_through(&self, at: usize, cell: &[Rank]) -> bool {
         let mut now = 0;
         while now < at {
             match self.places[now] {
@@ -197,12 +198,12 @@ impl Ranked {
     }
 
     /// The same for these cells, without predicates that tell none of them apart and those whose sides are alike.
-    pub(super) fn pruned(&self, cells: &[&[u16]]) -> Ranked {
+    pub(super) fn pruned(&self, cells: &[&[Rank]]) -> Ranked {
         let Place::Node { dimension, rank, .. } = self.places[0] else { return self.clone() };
         let Some([yes, no]) = self.sides(0) else { return self.clone() };
-        let (above, below): (Vec<&[u16]>, Vec<&[u16]>) =
+        let (above, below): (Vec<&[Rank]>, Vec<&[Rank]>) =
             cells.iter().partition(|cell| cell[usize::from(dimension)] > rank);
-        let side = |places: &[Place], cells: &[&[u16]]| Ranked { places: places.to_vec() }.pruned(cells);
+        let side = |places: &[Place], cells: &[&[Rank]]| Ranked { places: places.to_vec() }.pruned(cells);
         if below.is_empty() {
             return side(yes, &above);
         }
@@ -214,14 +215,19 @@ impl Ranked {
     }
 
     /// The same with more predicates below its leaves, both sides of which act alike, as far as there is room.
-    pub(super) fn filled(&self, random: &mut Random, thresholds: &[u16], depth: u32, nodes: usize) -> Ranked {
+    pub(super) fn filled(
+        &self,
+        random: &mut Random,
+        predicates: &Predicates,
+        depth: u32,
+        nodes: usize,
+    ) -> Ranked {
         let (mut tree, mut at) = (self.clone(), 0);
-        let has_predicates = thresholds.iter().any(|&count| count > 0);
-        while has_predicates && at < tree.places.len() && tree.size() < nodes {
+        while !predicates.is_empty() && at < tree.places.len() && tree.size() < nodes {
             if let Place::Leaf(_) = tree.places[at]
                 && tree.depth_of(at) < depth
             {
-                let (dimension, rank) = random.predicate(thresholds);
+                let (dimension, rank) = predicates.any(random);
                 let leaf = [tree.places[at]];
                 tree = tree.with(at, &Ranked::node(dimension, rank, &leaf, &leaf).places);
             }
@@ -233,23 +239,22 @@ impl Ranked {
     /// A tree of up to so many predicates.
     pub(super) fn random(
         random: &mut Random,
-        thresholds: &[u16],
+        predicates: &Predicates,
         actions: u16,
         depth: u32,
         nodes: usize,
     ) -> Ranked {
-        let all: usize = thresholds.iter().map(|&count| usize::from(count)).sum();
-        if depth == 0 || nodes == 0 || all == 0 {
+        if depth == 0 || nodes == 0 || predicates.is_empty() {
             return Ranked::leaf(random.below(actions.into()) as u16);
         }
         // Where a tree need not be full, as often as not it is on one side.
         let most = (1_usize << (depth - 1).min(20)) - 1;
         let yes = random.below(nodes.min(most + 1) as u64) as usize;
         let yes = yes.max((nodes - 1).saturating_sub(most));
-        let (dimension, rank) = random.predicate(thresholds);
-        let yes = Ranked::random(random, thresholds, actions, depth - 1, yes);
+        let (dimension, rank) = predicates.any(random);
+        let yes = Ranked::random(random, predicates, actions, depth - 1, yes);
         let left = (nodes - 1).saturating_sub(yes.size()).min(most);
-        let no = Ranked::random(random, thresholds, actions, depth - 1, left);
+        let no = Ranked::random(random, predicates, actions, depth - 1, left);
         Ranked::node(dimension, rank, &yes.places, &no.places)
     }
 }
@@ -262,7 +267,7 @@ fn tree(problem: &Problem, places: &[Place]) -> Tree {
         Place::Leaf(action) => Tree::Leaf(action.into()),
         Place::Node { dimension, rank, no } => {
             let dimension = usize::from(dimension);
-            let threshold = problem.dimensions()[dimension].thresholds.as_slice()[usize::from(rank)];
+            let threshold = problem.dimensions()[dimension].thresholds.threshold(rank);
             Tree::node(
                 dimension,
                 threshold,
@@ -280,20 +285,20 @@ mod tests {
     /// A part is exchanged where it stands and nowhere else; pruned trees act alike on the cells that they were pruned for.
     #[test]
     fn parts_are_exchanged_and_pruned() {
-        let (thresholds, mut random) = ([4, 3], Random(1));
-        let cells: Vec<[u16; 2]> = (0..=4).flat_map(|a| (0..=3).map(move |b| [a, b])).collect();
+        let (predicates, mut random) = (Predicates::of_lists(&[4, 3]), Random(1));
+        let cells: Vec<[Rank; 2]> = (0..=4).flat_map(|a| (0..=3).map(move |b| [a, b])).collect();
         for _ in 0..500 {
-            let tree = Ranked::random(&mut random, &thresholds, 3, 3, 7);
+            let tree = Ranked::random(&mut random, &predicates, 3, 3, 7);
             assert!(tree.size() <= 7 && depth(&tree.places) <= 3);
             let at = random.below(tree.places.len() as u64) as usize;
-            let part = Ranked::random(&mut random, &thresholds, 3, 2, 3);
+            let part = Ranked::random(&mut random, &predicates, 3, 2, 3);
             let changed = tree.with(at, &part.places);
             assert_eq!(changed.places.len(), changed.part(0).len());
             for cell in &cells {
                 let expected = if tree.leads_through(at, cell) { &part } else { &tree };
                 assert_eq!(changed.action(cell), expected.action(cell));
             }
-            let some: Vec<&[u16]> =
+            let some: Vec<&[Rank]> =
                 cells.iter().filter(|_| random.below(3) == 0).map(|cell| &cell[..]).collect();
             let pruned = tree.pruned(&some);
             assert!(pruned.size() <= tree.size());

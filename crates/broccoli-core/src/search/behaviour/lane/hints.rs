@@ -1,11 +1,14 @@
 //! Tasks for hints: the local search on the system of a lane.
 
+use std::sync::Arc;
+
 use super::{Lane, Paused};
 use crate::problem::{RunError, Verdict};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::hints::Climb;
+use crate::search::behaviour::ladder::Grid;
 use crate::search::behaviour::task::{Found, Task, What};
-use crate::search::behaviour::walk::Ask;
+use crate::search::behaviour::walk::{Ask, Walk};
 
 impl<S: Store> Lane<'_, S> {
     /// Whether its task is one for hints.
@@ -13,9 +16,27 @@ impl<S: Store> Lane<'_, S> {
         self.is_hint
     }
 
+    /// Walks on this grid from now on, or on the whole one.
+    pub(super) fn begin_grid(&mut self, grid: Option<Arc<Grid>>) {
+        self.end_grid();
+        if let Some(grid) = &grid {
+            let walk = Walk::new(grid.problem(self.problem), true, None);
+            self.rests = Some(Box::new(std::mem::replace(&mut self.walk, walk)));
+        }
+        self.grid = grid;
+    }
+
+    /// The walk on the whole grid goes on.
+    pub(super) fn end_grid(&mut self) {
+        self.count_hints();
+        self.grid = None;
+        if let Some(walk) = self.rests.take() {
+            self.walk = *walk;
+        }
+    }
+
     pub(super) fn begin_hints(&mut self, mut task: Task) {
         let climb = self.climb.get_or_insert_with(|| Box::new(Climb::new(self.problem)));
-        self.before_hints = self.instance.queries() - self.instance.replayed();
         self.quota = task.quota.unwrap_or(u64::MAX);
         (self.way, self.is_suspended, self.is_interrupted) = (None, false, false);
         climb.begin(&mut task);
@@ -81,11 +102,16 @@ impl<S: Store> Lane<'_, S> {
     /// The queries made for hints so far.
     pub(super) fn queries_for_hints(&self) -> u64 {
         let now = self.instance.queries() - self.instance.replayed() - self.before_hints;
-        self.hints + if self.is_hint { now } else { 0 }
+        self.hints + if self.is_hint || self.grid.is_some() { now } else { 0 }
+    }
+
+    fn count_hints(&mut self) {
+        self.hints = self.queries_for_hints();
+        self.before_hints = self.instance.queries() - self.instance.replayed();
     }
 
     pub(super) fn finish_hints(&mut self, mut task: Task) -> Task {
-        self.hints = self.queries_for_hints();
+        self.count_hints();
         self.is_hint = false;
         if let Some(climb) = &mut self.climb {
             climb.end_task(&mut task);

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use super::bounds::Store;
 use super::frontier::Frontier;
 use super::hints::Climb;
+use super::ladder::Grid;
 use super::recall::Trie;
 use super::score::Score;
 use super::task::{Found, Task, What};
 use super::walk::{Ask, Origin, Walk};
 use crate::problem::cache::Shared as Cache;
-use crate::problem::{Gate, Instance, Problem, RunError, StopReason, SystemFactory, Verdict};
+use crate::problem::seen::SeenRewards;
+use crate::problem::{Gate, Instance, Problem, Rank, RunError, StopReason, SystemFactory, Verdict};
 use crate::search::counts::Counts;
 use crate::search::evidence::{Recorder, Witness};
 use crate::search::sample::{self, Sampler};
@@ -50,6 +52,8 @@ pub(super) struct Setting<'p> {
     pub(super) witness: Option<Arc<dyn Witness>>,
     /// Where some of what the system answers is taken down, if it is.
     pub(super) sample: Option<sample::Shared>,
+    /// Where the best rewards are taken down, if they are.
+    pub(super) rewards: Option<Arc<SeenRewards>>,
 }
 
 impl Setting<'_> {
@@ -67,12 +71,15 @@ pub(super) struct Lane<'p, S: Store> {
     pub(super) walk: Walk<S>,
     /// The local search, and whether that is what the task is for.
     climb: Option<Box<Climb<'p>>>,
+    /// The grid that is walked on, if that is a coarser one, and the walk on the whole one that rests.
+    grid: Option<Arc<Grid>>,
+    rests: Option<Box<Walk<S>>>,
     is_hint: bool,
     /// Queries made for hints, but for this task; and all others.
     hints: u64,
     before_hints: u64,
     /// The cell after the last answer.
-    cell: Vec<u16>,
+    cell: Vec<Rank>,
     /// Whether its steps are made elsewhere, together with others; and the next one's action.
     is_batched: bool,
     action: usize,
@@ -111,14 +118,17 @@ impl<'p, S: Store> Lane<'p, S> {
     }
 
     /// A lane with nothing to do yet. If it is batched, its steps are made elsewhere.
-    pub(super) fn new(setting: &Setting<'p>, instance: Instance<'p>, is_batched: bool) -> Self {
-        let Setting { problem, factory, gate, witness, sample, .. } = setting;
+    pub(super) fn new(setting: &Setting<'p>, mut instance: Instance<'p>, is_batched: bool) -> Self {
+        let Setting { problem, factory, gate, witness, sample, rewards, .. } = setting;
+        instance.note_rewards(rewards.clone());
         Lane {
             problem,
             instance,
             gate: Arc::clone(gate),
             walk: Walk::new(problem, is_batched, witness.clone().map(Recorder::new)),
             climb: None,
+            grid: None,
+            rests: None,
             is_hint: false,
             hints: 0,
             before_hints: 0,
@@ -148,6 +158,7 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Begins a task, or goes on with one that was interrupted.
     pub(super) fn begin(&mut self, mut task: Task) {
+        self.begin_grid(task.brief.grid.clone());
         self.is_hint = task.hints.is_some();
         if self.is_hint {
             self.begin_hints(task);
@@ -207,7 +218,11 @@ impl<'p, S: Store> Lane<'p, S> {
 
     fn note_found(&mut self, score: Score) -> Paused {
         let (labels, own_steps) = (self.walk.labelled_cells(false), self.walk.steps_beyond(score.size));
-        self.task.found = Some(Found { score, what: What::Labels(labels), own_steps });
+        let what = match &self.grid {
+            None => Some(What::Labels(labels)),
+            Some(grid) => grid.tree(self.problem, &labels, score.size),
+        };
+        self.task.found = what.map(|what| Found { score, what, own_steps }).or(self.task.found.take());
         if self.task.brief.goal.is_some_and(|goal| score <= goal) {
             return Paused::Done;
         }
@@ -254,6 +269,9 @@ impl<'p, S: Store> Lane<'p, S> {
     #[cold]
     fn sample(&mut self, verdict: Verdict) {
         let Ask::Step { from, action, .. } = self.walk.ask else { return };
+        if self.grid.is_some() {
+            return;
+        }
         let Some(sampler) = &mut self.sampler else { return };
         let goes_on = from == Origin::Here;
         let (initial, before) = self.walk.place_before_step();
@@ -277,7 +295,7 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
     fn suspend(&mut self) -> Result<(), RunError> {
-        if let Some(sampler) = &mut self.sampler {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| self.grid.is_none()) {
             self.sample_at = sampler.end(self.walk.work).unwrap_or(self.sample_at);
         }
         (self.way, self.is_suspended) = (None, true);
@@ -302,11 +320,13 @@ impl<'p, S: Store> Lane<'p, S> {
         task.work += work;
         task.budget = task.budget.saturating_sub(work);
         task.is_done = !self.is_interrupted || task.todo.iter().all(Frontier::is_empty);
+        self.end_grid();
         task
     }
 
     pub(super) fn counts(&self) -> Counts {
-        let (behaviours, ended) = (self.walk.counts, self.walk.ended);
+        let walk = self.rests.as_deref().unwrap_or(&self.walk);
+        let (behaviours, ended) = (walk.counts, walk.ended);
         let (traces, hits, replayed) = (self.traces, self.instance.hits(), self.instance.replayed());
         Counts {
             traces,

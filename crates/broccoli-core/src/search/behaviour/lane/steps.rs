@@ -8,8 +8,17 @@ use crate::search::behaviour::walk::Origin;
 impl<S: Store> Lane<'_, S> {
     pub(super) fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
         let verdict = self.instance.reset(initial)?;
-        self.problem.cell(self.instance.observation(), &mut self.cell);
+        self.look();
         Ok(verdict)
+    }
+
+    /// The cell where the system is.
+    #[inline(always)]
+    fn look(&mut self) {
+        self.problem.cell(self.instance.observation(), &mut self.cell);
+        if let Some(grid) = &self.grid {
+            grid.coarsen(&mut self.cell);
+        }
     }
 
     /// Goes where a step starts, and makes it. Nothing if a step is to be made elsewhere first: the lane is
@@ -36,7 +45,7 @@ impl<S: Store> Lane<'_, S> {
             self.walk.save_places(|places| places.save(&mut self.instance))?;
         }
         let verdict = self.instance.step(action)?;
-        self.problem.cell(self.instance.observation(), &mut self.cell);
+        self.look();
         Ok(Some(verdict))
     }
 
@@ -71,7 +80,7 @@ impl<S: Store> Lane<'_, S> {
             }
             self.way = Some(left - 1);
             let verdict = self.instance.step_again(action)?;
-            self.problem.cell(self.instance.observation(), &mut self.cell);
+            self.look();
             self.check_on_the_way(verdict, initial)?;
         }
         if !self.is_batched {
@@ -116,7 +125,7 @@ impl<S: Store> Lane<'_, S> {
             self.walk.save_places(|places| places.save(&mut self.instance))?;
         }
         let verdict = self.instance.accept(state, observation, reply, left.is_some())?;
-        self.problem.cell(self.instance.observation(), &mut self.cell);
+        self.look();
         match left {
             None if self.is_hint => self.tell_hints(verdict),
             None => self.tell(verdict),

@@ -13,7 +13,7 @@ use super::realise::{are_cells, is_action};
 use super::recall::Node;
 use super::version_space::Cost;
 use super::walk::Position;
-use crate::problem::{Objective, Problem};
+use crate::problem::{Objective, Problem, Rank};
 
 /// A behaviour that was set aside.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Leaf<'a> {
     /// How many predicates these take, if that is known.
     pub(super) cost: Option<Cost>,
     /// The cell that its trace has reached, and the label that this is to be given, if it is to be.
-    pub(super) cell: &'a [u16],
+    pub(super) cell: &'a [Rank],
     pub(super) label: Option<u16>,
     /// The initial states whose traces are complete or running, in the order of the walk.
     pub(super) started: &'a [u32],
@@ -101,10 +101,10 @@ fn known(nodes: u16) -> Option<Cost> {
 pub(super) struct Leaves {
     dimensions: usize,
     records: Vec<Record>,
-    cells: Vec<u16>,
+    cells: Vec<Rank>,
     groups: Vec<Group>,
     labels: Vec<Label>,
-    label_cells: Vec<u16>,
+    label_cells: Vec<Rank>,
     /// Per leaf, the last place on its way that was remembered. Nothing depends on it but time, so it is not written down.
     #[serde(skip)]
     nodes: Vec<Node>,
@@ -151,7 +151,7 @@ impl Leaves {
         let group = |group: &Group| size_of::<Group>() + 4 * group.started.len() + 8 * group.values.len();
         size_of::<Record>() * self.records.len()
             + size_of::<Label>() * self.labels.len()
-            + 2 * (self.cells.len() + self.label_cells.len())
+            + size_of::<Rank>() * (self.cells.len() + self.label_cells.len())
             + size_of::<Node>() * self.nodes.len()
             + self.groups.iter().map(group).sum::<usize>()
             + self.places.bytes()
@@ -185,7 +185,7 @@ impl Leaves {
     }
 
     /// Writes a leaf down. `label` gives each of its labels.
-    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> (&'p [u16], Given)) {
+    pub(super) fn push<'p>(&mut self, leaf: Leaf<'_>, label: impl Fn(usize) -> (&'p [Rank], Given)) {
         let count = leaf.labels as usize;
         self.path.truncate(self.shared);
         for index in self.shared..count {
@@ -273,7 +273,7 @@ impl Leaves {
     }
 
     /// A label by its index, with its cell. It has no slot yet.
-    pub(super) fn label(&self, index: u32) -> (&[u16], Given) {
+    pub(super) fn label(&self, index: u32) -> (&[Rank], Given) {
         let Label { label, implied_within, steps, .. } = self.labels[index as usize];
         let cell = &self.label_cells[index as usize * self.dimensions..][..self.dimensions];
         (cell, Given { label, implied_within: known(implied_within), points: NOT_TOLD, steps, slot: 0 })

@@ -27,7 +27,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     /// Keeps memory within its limit: shrinks the cache first, then sets nothing more aside.
     pub(super) fn look_at_memory(&mut self) {
         let (now, next) = self.state.left.bytes();
-        let cache = self.options.cache_bytes();
+        let cache = self.options.cache_bytes() + self.state.ladder.bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
         let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);

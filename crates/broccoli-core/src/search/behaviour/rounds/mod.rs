@@ -5,6 +5,7 @@
 //! chunk began, and nothing of the other tasks; what comes of them is folded in their order. So all that is found, and
 //! what it takes, depends on the problem and the [`Tuning`](super::Tuning) alone, and not on who does the tasks.
 
+mod ladder;
 mod memory;
 mod report;
 
@@ -18,7 +19,7 @@ use super::hints::Ranked;
 use super::lane::Setting;
 use super::realise::is_least;
 use super::schedule::{Round, most_nodes};
-use super::score::{Score, passed_over};
+use super::score::Score;
 use super::state::State;
 use super::task::{Brief, Found, Task, What};
 use super::team::{Board, Team};
@@ -57,6 +58,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         state.tuning = state.tuning.bounded();
         state.forget_places();
         Arc::make_mut(&mut state.trie).restore(setting.problem);
+        state.ladder.restore(setting.problem);
         if let Some((tree, traces)) = &options.start {
             let mut traces = traces.clone();
             if options.cache.is_some() {
@@ -70,16 +72,13 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let (problem, sample) = (setting.problem, setting.sample.clone());
         let team = Team::new(setting, board, scope)?;
         let mut rounds = Rounds { problem, options, progress, board, team, sample, state };
-        if let Some(best) = rounds.state.best.take() {
-            // The gap may be another one than before: what it passes over from now on is noted.
-            rounds.tell(best);
-        }
         if rounds.state.best_found().is_none() {
             rounds.take_start();
         }
-        let brief = rounds.brief();
-        rounds.state.chunk.iter_mut().for_each(|task| task.brief = brief.clone());
+        let briefs: Vec<Brief> = rounds.state.chunk.iter().map(|task| rounds.brief_of(task)).collect();
+        rounds.state.chunk.iter_mut().zip(briefs).for_each(|(task, brief)| task.brief = brief);
         rounds.tell_round();
+        rounds.progress.look_at_gap();
         Ok(rounds)
     }
 
@@ -179,14 +178,16 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, best, tuning));
         // What hints find is known when the chunk is folded: alone they are not to be long.
         let most = if count == 1 { steps / HINT_PARTS } else { steps };
-        let is_behind = due > most;
-        let due = due.min(most.max(tuning.least_chunk));
+        let longest = most.max(tuning.least_chunk);
+        let rung = self.ladder_task(longest);
+        let is_behind = due > most || rung.as_ref().is_some_and(|&(_, due)| due > most);
         let mut chunk = Vec::new();
         if due > 0 {
             // It is the longest, so it comes first: others can be done beside it.
             let hints = self.state.hints.clone().map(Box::new);
-            chunk.push(Task { hints, ..self.task(Vec::new(), due) });
+            chunk.push(Task { hints, ..self.task(Vec::new(), due.min(longest)) });
         }
+        chunk.extend(rung.map(|(task, _)| task));
         // A lone one waits for what it finds, and so do all if hints are behind.
         if chunk.is_empty() || count > 1 && !is_behind {
             let each = steps / count as u64;
@@ -202,16 +203,21 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         Task { todo, leaves, budget, failures, brief, ..Task::default() }
     }
 
+    fn brief_of(&self, task: &Task) -> Brief {
+        task.rung.map_or_else(|| self.brief(), |rung| self.brief_of_rung(rung))
+    }
+
     /// What follows for a task from the state of the search.
     fn brief(&self) -> Brief {
         let State { round, best, trie, .. } = &self.state;
         Brief {
-            job: round.job(self.problem, self.progress.gap()),
+            job: round.job(self.problem),
             incumbent: best.as_ref().map(|best| best.score),
             goal: self.round_goal(),
             trie: Arc::clone(trie),
             recall_bytes: self.recall_bytes(),
             writes_first: self.writes_first(),
+            grid: None,
         }
     }
 
@@ -270,6 +276,9 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         // Nobody reads the remembered traces now: they can grow where they are.
         chunk.iter_mut().for_each(|task| task.brief.trie = Arc::default());
         let before = self.state.failures.clone();
+        let (rungs, mut chunk): (Vec<Task>, Vec<Task>) =
+            chunk.into_iter().partition(|task| task.rung.is_some());
+        rungs.into_iter().for_each(|task| self.fold_rung(task));
         for task in &mut chunk {
             let more = task.failures.iter().zip(&before).map(|(after, before)| after.saturating_sub(*before));
             self.state.failures.iter_mut().zip(more).for_each(|(all, more)| *all += more);
@@ -315,10 +324,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         if self.state.best.as_ref().is_some_and(|best| best.score <= found.score) {
             return;
         }
-        let objective = self.problem.objective();
-        let value = found.score.value(objective);
-        let enough = self.progress.enough(value);
-        self.state.passed_over = passed_over(objective, self.state.passed_over, value, enough);
         self.state.best = Some(found);
     }
 }

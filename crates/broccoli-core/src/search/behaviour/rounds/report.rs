@@ -29,6 +29,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
             let tree = || found.tree(problem).unwrap_or(Tree::Leaf(0));
             self.progress.tell_improved(found.score.value(problem.objective()), u64::from(size), &tree);
         }
+        self.progress.look_at_rewards();
     }
 
     /// Says what was found, also in a chunk that was not folded; and if the search has come to its end, what any search
@@ -47,9 +48,6 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         };
         if let Some((found, tree)) = best.and_then(|found| Some((found, tree(found)?))) {
             self.progress.keep(tree, found.score.value(objective));
-        }
-        if let Some(passed_over) = self.state.passed_over {
-            self.progress.pass_over(passed_over);
         }
         if ended.is_ok() && self.problem.initial_states().len() == 1 {
             self.count_transitions();

@@ -25,6 +25,7 @@ use self::points::Points;
 use self::split::Scratch;
 use self::stack::Stack;
 use super::bounds::{Point, Store};
+use crate::problem::Rank;
 
 /// The number of predicate nodes that a set of points needs, at least.
 pub(super) type Cost = u32;
@@ -68,21 +69,21 @@ impl<B: Copy + Default> Region<B> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     dimension: u16,
-    low: u16,
-    high: u16,
+    low: Rank,
+    high: Rank,
 }
 
 impl Group {
     /// The side on which a cell is. It is 1 if the cell is on the other one of some predicates; and whether it is.
     #[inline(always)]
-    fn side(self, cell: &[u16]) -> (usize, bool) {
+    fn side(self, cell: &[Rank]) -> (usize, bool) {
         let rank = cell[usize::from(self.dimension)];
         let is_true = rank > self.low;
         (usize::from(is_true), is_true && rank <= self.high)
     }
 
     /// The predicates that have a cell on their false side, and those that have it on their true side. There are both.
-    fn cut(self, cell: &[u16]) -> [Group; 2] {
+    fn cut(self, cell: &[Rank]) -> [Group; 2] {
         let rank = cell[usize::from(self.dimension)];
         [Group { low: rank, ..self }, Group { high: rank - 1, ..self }]
     }
@@ -116,7 +117,7 @@ pub(super) struct Place<'p> {
     /// That of all cells has none.
     pub(super) before: Option<&'p Place<'p>>,
     pub(super) dimension: u16,
-    pub(super) k: u16,
+    pub(super) k: Rank,
     pub(super) side: usize,
 }
 
@@ -144,7 +145,7 @@ pub(super) enum Fit {
 /// All trees that agree with the points pushed.
 pub(super) struct VersionSpace<S: Store> {
     /// Per dimension, the number of thresholds.
-    thresholds: Vec<u16>,
+    thresholds: Vec<Rank>,
     depth: u32,
     nodes: Cost,
     store: S,
@@ -163,7 +164,7 @@ pub(super) struct VersionSpace<S: Store> {
 
 impl<S: Store> VersionSpace<S> {
     /// No points yet. `thresholds` has the number of thresholds per dimension.
-    pub(super) fn new(thresholds: Vec<u16>, labels: usize, depth: u32, nodes: Cost) -> Self {
+    pub(super) fn new(thresholds: Vec<Rank>, labels: usize, depth: u32, nodes: Cost) -> Self {
         VersionSpace {
             depth,
             nodes,

@@ -1,12 +1,13 @@
 //! The points of a version space.
 
+use crate::problem::Rank;
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::append;
 
 pub(super) struct Points<S: Store> {
     dimensions: usize,
     /// Their ranks, one after the other.
-    cells: Vec<u16>,
+    cells: Vec<Rank>,
     labels: Vec<(u16, S::Corners)>,
 }
 
@@ -41,7 +42,7 @@ impl<S: Store> Points<S> {
 
     /// The rank of a point in one dimension.
     #[inline(always)]
-    pub(super) fn rank(&self, index: usize, dimension: usize) -> u16 {
+    pub(super) fn rank(&self, index: usize, dimension: usize) -> Rank {
         self.cells[index * self.dimensions + dimension]
     }
 }

@@ -5,11 +5,12 @@
 //! the one with the last point can need a split.
 
 use super::{Entry, Group, IMPOSSIBLE, Place, Region, VersionSpace};
+use crate::problem::Rank;
 use crate::search::behaviour::bounds::Store;
 
-/// What a split works with: the points in the region, given by rank and index in one number, which is sorted quickly;
-/// and the bounds of none of them, of the first one, of the first two, …
-pub(super) type Scratch<B> = (Vec<u64>, Vec<B>);
+/// What a split works with: the points in the region, given by rank and index, which are sorted; and the bounds of none of
+/// them, of the first one, of the first two, …
+pub(super) type Scratch<B> = (Vec<(Rank, u32)>, Vec<B>);
 
 impl<S: Store> VersionSpace<S> {
     /// Splits a region that costs more than 1, if that can be done within its budget.
@@ -31,11 +32,11 @@ impl<S: Store> VersionSpace<S> {
         let mut whole = None;
         let mut scratch = std::mem::take(&mut self.scratch[level]);
         let (members, below) = &mut scratch;
-        let rank = |member: &u64| (member >> 32) as u16;
-        let index = |member: &u64| *member as u32 as usize;
+        let index = |&(_, index): &(Rank, u32)| index as usize;
         let is_in = S::is_in(place);
         members.clear();
-        members.extend((0..self.len() as u64).filter(|member| is_in(&self.points.point(index(member)))));
+        members.extend((0..self.len() as u32).map(|index| (0, index)));
+        members.retain(|member| is_in(&self.points.point(index(member))));
         for dimension in 0..self.thresholds.len() {
             // The points that no threshold tells from the last one if this is on the false side, and on the true side.
             let mut near = [S::EMPTY; 2];
@@ -48,7 +49,7 @@ impl<S: Store> VersionSpace<S> {
                 if !DEEP && rank >= last {
                     self.store.widen(&mut near[1], &self.points.point(index(member)));
                 }
-                *member = u64::from(rank) << 32 | *member & 0xffff_ffff;
+                member.0 = rank;
             }
             if !DEEP && near.iter().all(|near| self.store.cost(near, None) == IMPOSSIBLE) {
                 continue;
@@ -63,8 +64,8 @@ impl<S: Store> VersionSpace<S> {
             }
             let mut above = S::EMPTY;
             for count in (0..=members.len()).rev() {
-                let low = count.checked_sub(1).map_or(0, |last| rank(&members[last]));
-                let end = members.get(count).map_or(self.thresholds[dimension], rank);
+                let low = count.checked_sub(1).map_or(0, |last| members[last].0);
+                let end = members.get(count).map_or(self.thresholds[dimension], |member| member.0);
                 if low < end {
                     let simple = |bounds| Region::simple(bounds, self.store.cost(&bounds, None));
                     let group = Group { dimension: dimension as u16, low, high: end - 1 };

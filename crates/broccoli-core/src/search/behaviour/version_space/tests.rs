@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::search::behaviour::bounds::{Arena, Registers};
+use crate::problem::Thresholds;
+use crate::search::behaviour::bounds::{Arena, Long, Registers, Short};
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 
 /// Pushes the points that fit, takes some back now and then, and compares every answer with the plain recursion.
@@ -12,7 +13,7 @@ fn check<S: Store>(
     dimensions: usize,
     labels: usize,
     (depth, nodes): (u32, Cost),
-    moves: &[([u16; 4], u16, u8)],
+    moves: &[([Rank; 4], u16, u8)],
 ) -> Result<(), TestCaseError> {
     let mut space = VersionSpace::<S>::new(vec![7; dimensions], labels, depth, nodes);
     let mut points: Vec<Labelled> = Vec::new();
@@ -59,11 +60,12 @@ proptest! {
     fn agrees_with_the_plain_recursion(
         depth in 0..=4u32,
         nodes in 0..=15u32,
-        moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..3u16, 0..24u8), 0..24),
+        moves in vec((any::<[u8; 4]>().prop_map(|cell| cell.map(|rank| Rank::from(rank % 8))), 0..3u16, 0..24u8), 0..24),
     ) {
         let limits = (depth, nodes.min((1 << depth) - 1));
         for dimensions in 1..=4 {
-            check::<Registers>(dimensions, 2, limits, &moves)?;
+            check::<Registers<Short>>(dimensions, 2, limits, &moves)?;
+            check::<Registers<Long>>(dimensions, 2, limits, &moves)?;
         }
         check::<Arena>(1, 3, limits, &moves)?;
         check::<Arena>(2, 2, limits, &moves)?;
@@ -76,36 +78,45 @@ proptest! {
     fn agrees_where_few_predicates_do(
         depth in 2..=4u32,
         nodes in 2..=4u32,
-        predicates in any::<[(usize, u16, bool); 3]>(),
-        moves in vec((any::<[u16; 4]>().prop_map(|cell| cell.map(|rank| rank % 8)), 0..12u8, 0..48u8), 0..48),
+        predicates in any::<[(usize, u8, bool); 3]>(),
+        moves in vec((any::<[u8; 4]>().prop_map(|cell| cell.map(|rank| Rank::from(rank % 8))), 0..12u8, 0..48u8), 0..48),
     ) {
         let limits = (depth, nodes.min((1 << depth) - 1));
-        let labelled = |dimensions: usize| -> Vec<([u16; 4], u16, u8)> {
-            let is = |cell: &[u16; 4], (dimension, threshold, is_above): (usize, u16, bool)| {
-                (cell[dimension % dimensions] > threshold % 7) == is_above
+        let labelled = |dimensions: usize| -> Vec<([Rank; 4], u16, u8)> {
+            let is = |cell: &[Rank; 4], (dimension, threshold, is_above): (usize, u8, bool)| {
+                (cell[dimension % dimensions] > Rank::from(threshold % 7)) == is_above
             };
             let [a, b, c] = predicates;
-            let label = |cell: &[u16; 4]| is(cell, a) && is(cell, b) || limits.1 > 2 && is(cell, c);
+            let label = |cell: &[Rank; 4]| is(cell, a) && is(cell, b) || limits.1 > 2 && is(cell, c);
             moves.iter().map(|&(cell, noise, back)| (cell, u16::from(label(&cell) ^ (noise == 0)), back)).collect()
         };
         for dimensions in 1..=4 {
-            check::<Registers>(dimensions, 2, limits, &labelled(dimensions))?;
+            check::<Registers<Short>>(dimensions, 2, limits, &labelled(dimensions))?;
+            check::<Registers<Long>>(dimensions, 2, limits, &labelled(dimensions))?;
         }
         check::<Arena>(2, 2, limits, &labelled(2))?;
     }
 }
 
-/// Ranks use all 16 bits: what is told apart does not depend on where they lie.
+/// Ranks use all 16 bits, or all that numbers have: what is told apart does not depend on where they lie.
 #[test]
 fn ranks_of_all_sizes() {
-    for high in [1, 2, 1 << 15, (1 << 15) + 1, u16::MAX - 1, u16::MAX] {
+    let short = Rank::from(u16::MAX);
+    check_ranks::<Registers<Short>>(short, [1, 2, 1 << 15, (1 << 15) + 1, short - 1, short]);
+    let long = Thresholds::all().len();
+    check_ranks::<Registers<Long>>(long, [1, 2, long / 2, long / 2 + 1, long - 1, long]);
+    check_ranks::<Arena>(long, [1, 2, long / 2, long / 2 + 1, long - 1, long]);
+}
+
+fn check_ranks<S: Store>(most: Rank, some: [Rank; 6]) {
+    for high in some {
         for place in 0..4 {
-            let mut space = VersionSpace::<Registers>::new(vec![u16::MAX; 4], 2, 1, 1);
-            let cell = |rank: u16| [0, 1, 2, 3].map(|other| if other == place { rank } else { 7 });
+            let mut space = VersionSpace::<S>::new(vec![most; 4], 2, 1, 1);
+            let cell = |rank: Rank| [0, 1, 2, 3].map(|other| if other == place { rank } else { 7 });
             assert!(space.push(&Point::new(&cell(0), 0)));
             assert!(space.push(&Point::new(&cell(high), 1)), "0 is told from {high}");
             assert_eq!(space.cost(), 1);
-            if let Some(beyond) = high.checked_add(1) {
+            if let Some(beyond) = Some(high + 1).filter(|&beyond| beyond <= most) {
                 let fit = space.fit(&Point::new(&cell(beyond), 0), 1);
                 assert_eq!(fit, Fit::No, "one predicate does not do for both sides of {high}");
             }
@@ -116,11 +127,11 @@ fn ranks_of_all_sizes() {
 /// Thousands of thresholds cost no more than the points that tell them apart.
 #[test]
 fn thousands_of_thresholds_take_little_memory() {
-    let mut space = VersionSpace::<Registers>::new(vec![2_000; 4], 2, 3, 7);
+    let mut space = VersionSpace::<Registers<Short>>::new(vec![2_000; 4], 2, 3, 7);
     let mut random = 1u64;
     let mut draw = |below: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((random >> 33) % below) as u16
+        (random >> 33) % below
     };
     let mut most = 0;
     for _ in 0..2_000 {
@@ -128,7 +139,7 @@ fn thousands_of_thresholds_take_little_memory() {
         let label = u16::from(cell[0] > 700) ^ u16::from(cell[1] > 1_200 && cell[2] > 300);
         space.push(&Point::new(&cell, label));
         let entries: usize = space.entries.iter().map(|entries| entries.len).sum();
-        most = most.max(entries * size_of::<Entry<<Registers as Store>::Bounds>>());
+        most = most.max(entries * size_of::<Entry<<Registers<Short> as Store>::Bounds>>());
     }
     assert_eq!(space.len(), 2_000, "every label is that of a tree of depth 3");
     assert!(most < 1 << 30, "{most} bytes");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Ask, Frame, Origin, Position, Walk};
-use crate::problem::Verdict;
+use crate::problem::{Rank, Verdict};
 use crate::search::behaviour::bounds::{Point, Store};
 use crate::search::behaviour::labels::{Given, NOT_TOLD, Slot};
 use crate::search::behaviour::recall::Node;
@@ -21,7 +21,7 @@ struct Open {
 impl<S: Store> Walk<S> {
     /// In a running trace: the next step, forced or chosen.
     #[inline(always)]
-    pub(super) fn act(&mut self, cell: &[u16]) {
+    pub(super) fn act(&mut self, cell: &[Rank]) {
         if self.is_over() {
             return self.end_trace(Verdict::Running, cell);
         }
@@ -39,14 +39,14 @@ impl<S: Store> Walk<S> {
 
     /// The present trace has ended, at the horizon if it is still running.
     #[inline(never)]
-    pub(super) fn end_trace(&mut self, verdict: Verdict, cell: &[u16]) {
+    pub(super) fn end_trace(&mut self, verdict: Verdict, cell: &[Rank]) {
         self.recall.write(self.at, verdict, cell, None);
         self.ask = if self.is_complete(verdict) { self.complete_trace() } else { self.fail() };
     }
 
     /// The present trace cannot lead to anything better.
     #[inline(never)]
-    fn give_up(&mut self, cell: &[u16]) {
+    fn give_up(&mut self, cell: &[Rank]) {
         self.recall.write(self.at, Verdict::Running, cell, None);
         self.note_end(End::Bound);
         self.ask = self.fail();
@@ -54,7 +54,7 @@ impl<S: Store> Walk<S> {
 
     /// The action in a cell, forced or chosen.
     #[inline(always)]
-    pub(super) fn choose_action(&mut self, cell: &[u16], most: Cost) -> u16 {
+    pub(super) fn choose_action(&mut self, cell: &[Rank], most: Cost) -> u16 {
         let (slot, point) = self.labels.find(cell);
         let action = match point {
             Some(index) => self.labels.given(index as usize).label,
@@ -69,7 +69,7 @@ impl<S: Store> Walk<S> {
     /// The trace is in a cell that it has not been in before, and takes this action there: that is remembered if it is
     /// written down.
     #[inline(always)]
-    pub(super) fn write(&mut self, cell: &[u16], action: u16) {
+    pub(super) fn write(&mut self, cell: &[Rank], action: u16) {
         if let Some(node) = self.recall.write(self.at, Verdict::Running, cell, Some(usize::from(action))) {
             self.note_node(node, self.at.trace == 0);
         }
@@ -100,7 +100,7 @@ impl<S: Store> Walk<S> {
 
     /// In an unlabelled cell: gives it the first label that is possible. If others may be, a frame remembers them; those
     /// that are plainly impossible in this round, but not in others, are set aside at once.
-    fn branch(&mut self, cell: &[u16], slot: Slot, most: Cost) -> u16 {
+    fn branch(&mut self, cell: &[Rank], slot: Slot, most: Cost) -> u16 {
         self.tell_space();
         let within = most.min(self.job.round.nodes);
         let mut point = Point::new(cell, 0);
@@ -199,7 +199,7 @@ impl<S: Store> Walk<S> {
     /// Writes down that a cell has been given a label. The version space has been told, unless all trees of
     /// up to so many predicates agree.
     #[inline(always)]
-    fn note_label(&mut self, cell: &[u16], slot: Slot, label: u16, implied_within: Option<Cost>) {
+    fn note_label(&mut self, cell: &[Rank], slot: Slot, label: u16, implied_within: Option<Cost>) {
         self.counts.realisable += 1;
         let points = self.space.len() as u32 - u32::from(implied_within.is_none());
         self.set_label(cell, Given { label, implied_within, points, steps: self.at.steps, slot });
@@ -208,7 +208,7 @@ impl<S: Store> Walk<S> {
 
     /// The same for a label that is not counted, and that the version space may still have to be told.
     #[inline(always)]
-    pub(super) fn set_label(&mut self, cell: &[u16], given: Given) {
+    pub(super) fn set_label(&mut self, cell: &[Rank], given: Given) {
         let depth = self.labels.len();
         if let Some(recorder) = self.recorder() {
             recorder.label(depth, given.label);

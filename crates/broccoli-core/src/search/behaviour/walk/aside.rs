@@ -1,7 +1,7 @@
 //! What is set aside for the next round, and the places that a walk may come back to.
 
 use super::{Ask, Origin, Walk};
-use crate::problem::{Instance, RunError};
+use crate::problem::{Instance, Rank, RunError};
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::frontier::Frontier;
 use crate::search::behaviour::leaves::Leaf;
@@ -10,7 +10,7 @@ use crate::search::behaviour::places::Places;
 impl<S: Store> Walk<S> {
     /// Writes the present behaviour down as a leaf, with so many of its labels. Its trace has reached this cell, which
     /// is to be given this label if any. The place is to be saved.
-    pub(super) fn set_aside(&mut self, cell: &[u16], label: Option<u16>, labels: usize) {
+    pub(super) fn set_aside(&mut self, cell: &[Rank], label: Option<u16>, labels: usize) {
         let labels = labels as u32;
         let started = &self.order[..=self.at.trace as usize];
         let cost = (labels as usize == self.labels.len()).then_some(self.cost);
@@ -72,7 +72,7 @@ impl<S: Store> Walk<S> {
     pub(in super::super) fn suspend(
         &mut self,
         instance: &mut Instance<'_>,
-        cell: &[u16],
+        cell: &[Rank],
     ) -> Result<Frontier, RunError> {
         let (cell, state) = match self.ask {
             Ask::Step { from: Origin::Mark(mark), .. } => (&*self.cell, Some(self.mark_places.state(mark))),

@@ -37,11 +37,11 @@ use super::places::Places;
 use super::realise::Labelled;
 use super::recall::{Node, Recall};
 use super::schedule::Round;
-use super::score::{Allowance, Score, rank};
+use super::score::{Allowance, Score};
 use super::task::Task;
 use super::transitions::Transitions;
 use super::version_space::{Cost, VersionSpace};
-use crate::problem::{Objective, Problem, Verdict};
+use crate::problem::{Objective, Problem, Rank, Verdict};
 use crate::search::Behaviours;
 use crate::search::evidence::{End, Recorder};
 
@@ -51,8 +51,6 @@ pub(super) struct Job {
     /// The most predicates of a tree.
     pub(super) nodes: Cost,
     pub(super) round: Round,
-    /// How far from the optimum an answer may be.
-    pub(super) gap: f64,
     /// Whether its transitions are counted, and recorded.
     pub(super) is_counted: bool,
     /// Whether to go on as if nothing had been found, for all others that are as good.
@@ -123,8 +121,6 @@ struct Frame {
 pub(super) struct Walk<S: Store> {
     objective: Objective,
     horizon: u64,
-    /// The value that no tree can beat.
-    perfect: u64,
     actions: u16,
     measure: Measure,
     job: Job,
@@ -154,7 +150,7 @@ pub(super) struct Walk<S: Store> {
     mark_places: Places,
     wants_mark: bool,
     /// The cell of the frame gone back to.
-    cell: Vec<u16>,
+    cell: Vec<Rank>,
     /// The leaves of the last round, and the labels of the present one.
     todo: VecDeque<Frontier>,
     path: Vec<u32>,
@@ -175,13 +171,12 @@ pub(super) struct Walk<S: Store> {
 impl<S: Store> Walk<S> {
     /// A walk with nothing to do yet. One of many takes little memory.
     pub(super) fn new(problem: &Problem, is_one_of_many: bool, recorder: Option<Recorder>) -> Self {
-        let thresholds: Vec<u16> = problem.dimensions().iter().map(|d| d.thresholds.len() as u16).collect();
+        let thresholds: Vec<Rank> = problem.dimensions().iter().map(|d| d.thresholds.len()).collect();
         let initials = problem.initial_states().len();
         let actions = problem.actions().len();
         Walk {
             objective: problem.objective(),
             horizon: problem.objective().horizon(),
-            perfect: problem.perfect(),
             actions: actions as u16,
             measure: Measure::new(problem),
             job: Job::default(),
@@ -272,7 +267,7 @@ impl<S: Store> Walk<S> {
 
     /// Goes on after the answer to an [`Ask`] that wants one.
     #[inline(always)]
-    pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[u16]) {
+    pub(super) fn tell(&mut self, verdict: Verdict, reward: f64, cell: &[Rank]) {
         self.take_reward(reward);
         if verdict == Verdict::Running {
             self.act(cell);
@@ -288,10 +283,7 @@ impl<S: Store> Walk<S> {
 
     /// From now on only what is better than this is wanted.
     pub(super) fn improve(&mut self, incumbent: Score) {
-        let gap = self.job.gap;
-        let value = incumbent.value(self.objective);
-        let enough = if gap > 0.0 { self.objective.within_gap(value, gap, self.perfect) } else { value };
-        self.allowance = Allowance::better_than(incumbent, rank(self.objective, enough), self.job.nodes);
+        self.allowance = Allowance::better_than(incumbent, self.job.nodes);
     }
 
     /// The labelled cells of the present behaviour, in the order in which they were reached; without those that follow
@@ -327,7 +319,7 @@ impl<S: Store> Walk<S> {
     }
 
     /// The label of a cell, if it has one.
-    pub(super) fn label(&self, cell: &[u16]) -> Option<u16> {
+    pub(super) fn label(&self, cell: &[Rank]) -> Option<u16> {
         self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
     }
 }

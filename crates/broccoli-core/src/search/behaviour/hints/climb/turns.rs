@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::problem::measure::FAILED;
 use crate::search::behaviour::hints::loss::Loss;
 use crate::search::behaviour::hints::neighbours::Neighbours;
+use crate::search::behaviour::hints::predicates::Predicates;
 use crate::search::behaviour::hints::random::Random;
 use crate::search::behaviour::hints::ranked::{self, Place, Ranked};
 use crate::search::behaviour::hints::{Hints, Placed, least_few};
@@ -34,7 +35,7 @@ impl Climb<'_> {
         }
         let Placed { tree, wide, losses, loss } = here.get_or_insert_with(|| {
             let (depth, nodes) = (limits.depth(), nodes.min(MOST_RANDOM));
-            Placed::untried(Ranked::random(random, &self.thresholds, self.actions, depth, nodes))
+            Placed::untried(Ranked::random(random, &self.predicates, self.actions, depth, nodes))
         });
         if losses.is_empty() {
             self.doing = Doing::Measure;
@@ -59,8 +60,8 @@ impl Climb<'_> {
             }
             Doing::Probe => {
                 self.base = probe.unwrap_or_else(|| {
-                    *wide = wide.filled(random, &self.thresholds, limits.depth(), nodes.min(MOST_RANDOM));
-                    changed(wide, random, self.problem, &self.thresholds, self.actions)
+                    *wide = wide.filled(random, &self.predicates, limits.depth(), nodes.min(MOST_RANDOM));
+                    changed(wide, random, self.problem, &self.predicates, self.actions)
                 });
                 self.neighbours = Neighbours::one(&self.base);
                 // One that is as good will do, too.
@@ -84,7 +85,7 @@ impl Climb<'_> {
                 let depth = limits.depth().saturating_sub(tree.depth_of(self.free));
                 let nodes = nodes.saturating_sub(tree.size() - ranked::size(tree.part(self.free)));
                 self.neighbours =
-                    Neighbours::of(tree, self.free, &self.thresholds, self.actions, depth, nodes);
+                    Neighbours::of(tree, self.free, self.predicates.counts(), self.actions, depth, nodes);
             }
         }
     }
@@ -135,6 +136,7 @@ impl Climb<'_> {
             }
             (Doing::Measure, false) => {
                 *here = None;
+                untried.clear();
                 *starts += 1;
             }
         }
@@ -168,9 +170,10 @@ impl Climb<'_> {
 
     /// No tree that differs in one place is better: changes a few places of the best, or takes any tree.
     fn begin_again(&mut self) {
-        let Hints { random, home, here, starts, few, misses, .. } = &mut self.hints;
+        let Hints { random, home, here, starts, few, misses, untried, .. } = &mut self.hints;
         *starts += 1;
         *misses = 0;
+        untried.clear();
         *few = (*few / 2).max(least_few(self.problem));
         let home = home
             .as_ref()
@@ -179,7 +182,7 @@ impl Climb<'_> {
         *here = home.map(|home| {
             let mut tree = home.tree.clone();
             for _ in 0..=random.below(MOST_CHANGES) {
-                tree = changed(&tree, random, self.problem, &self.thresholds, self.actions);
+                tree = changed(&tree, random, self.problem, &self.predicates, self.actions);
             }
             Placed::untried(tree)
         });
@@ -191,40 +194,31 @@ fn changed(
     tree: &Ranked,
     random: &mut Random,
     problem: &Problem,
-    thresholds: &[u16],
+    predicates: &Predicates,
     actions: u16,
 ) -> Ranked {
     let at = random.below(tree.places.len() as u64) as usize;
     let limits = problem.limits();
     let part = tree.part(at);
     let nodes = usize::try_from(limits.nodes()).unwrap_or(usize::MAX) - (tree.size() - ranked::size(part));
-    let has_predicates = thresholds.iter().any(|&count| count > 0);
     match part[0] {
         Place::Node { no, dimension, rank } if random.below(WHOLE_PARTS) > 0 => {
-            let (mut dimension, mut rank) = (dimension, rank);
-            let most = thresholds[usize::from(dimension)] - 1;
-            match random.below(3) {
-                0 => (dimension, rank) = random.predicate(thresholds),
-                1 => rank = random.below(u64::from(most) + 1) as u16,
-                _ => {
-                    rank = if random.below(2) > 0 {
-                        rank.saturating_add(1).min(most)
-                    } else {
-                        rank.saturating_sub(1)
-                    }
-                }
-            }
+            let (dimension, rank) = match random.below(3) {
+                0 if !predicates.is_empty() => predicates.any(random),
+                0 | 1 => (dimension, predicates.of(dimension, random).unwrap_or(rank)),
+                _ => (dimension, predicates.beside((dimension, rank), random.below(2) > 0)),
+            };
             let mut part = part.to_vec();
             part[0] = Place::Node { dimension, rank, no };
             tree.with(at, &part)
         }
-        Place::Leaf(_) if random.below(WHOLE_PARTS) > 0 || nodes == 0 || !has_predicates => {
+        Place::Leaf(_) if random.below(WHOLE_PARTS) > 0 || nodes == 0 || predicates.is_empty() => {
             tree.with(at, &[Place::Leaf(random.below(actions.into()) as u16)])
         }
         _ => {
             let depth = limits.depth() - tree.depth_of(at);
             let nodes = random.below(nodes.min(MOST_RANDOM) as u64 + 1) as usize;
-            tree.with(at, &Ranked::random(random, thresholds, actions, depth, nodes).places)
+            tree.with(at, &Ranked::random(random, predicates, actions, depth, nodes).places)
         }
     }
 }
