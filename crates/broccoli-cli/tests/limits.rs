@@ -52,7 +52,7 @@ fn a_cache_that_is_too_large_shrinks() {
         ["solve", "mountain-car", "--depth", "3", "--step", "0.12,0.01", "--json", "--threads", "1"];
     let whole = json(&run(&problem));
     let cached = json(&run(&[&problem[..], &["--cache", "1GiB"]].concat()));
-    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "30MiB"]].concat());
+    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "50MiB"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let limited = json(&output);
     assert_eq!(limited["tree"], whole["tree"]);

@@ -316,8 +316,8 @@ impl SuggestionJson {
 
     fn costs(&self) -> String {
         let mut text =
-            "\nWhat a search costs, with so many thresholds per dimension on these ranges, or with all numbers as \
-             thresholds (`--thresholds all`):\n\n".to_owned();
+            "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
+             or with all numbers (`--thresholds all`):\n\n".to_owned();
         let cell = |cost: &Cost| {
             let (sign, queries) = match cost.how {
                 How::Measured => ("", cost.queries),

@@ -136,7 +136,8 @@ mod tests {
     #[test]
     fn short_decimals_near_the_middle() {
         let shortest = |low, high| Interval { low, high }.shortest();
-        assert_eq!(shortest(0.009765, 0.009766), 0.0097655);
+        assert_eq!((shortest(0.009765, 0.009766), shortest(0.009764, 0.009766)), (0.009766, 0.009765));
+        assert_eq!(shortest(0.0097651, 0.0097659), 0.0097655);
         assert_eq!(shortest(-3.0, 5.0), 1.0);
         assert_eq!(shortest(12.0, 480.0), 200.0);
         assert_eq!(shortest(0.94, 0.98), 0.96);

@@ -60,9 +60,9 @@ pub struct HintTuning {
     pub late: u64,
     /// … as long as they do not make so many times as many without improving the best tree.
     pub stale: u64,
-    /// Means, sums and shares over the initial states: one for so many steps of the walk.
+    /// Means, sums and shares over the initial states, and returns of few trees: one for so many steps of the walk.
     pub share_mean: u64,
-    /// `return`: for one step of the walk hints make so many queries, …
+    /// `return`, if there are many trees: for one step of the walk hints make so many queries, …
     pub returns: u64,
     /// … and more as soon as it has made so many.
     pub late_returns: u64,

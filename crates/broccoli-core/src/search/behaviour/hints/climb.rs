@@ -167,6 +167,7 @@ impl<'p> Climb<'p> {
     /// The task has ended.
     pub(in super::super) fn end_task(&mut self, task: &mut Task) {
         self.count();
+        self.hints.asked += self.queries;
         self.hints.doing = self.doing;
         self.hints.probe =
             Some(self.base.clone()).filter(|_| self.doing == Doing::Probe && !self.has_improved);

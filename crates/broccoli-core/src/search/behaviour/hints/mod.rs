@@ -65,6 +65,8 @@ pub(super) struct Hints {
     /// The queries made for hints, and how many there were when one improved the best tree.
     pub(super) work: u64,
     improved_at: u64,
+    /// Of these, the queries that the system was asked: what was remembered takes work, too.
+    asked: u64,
     /// Whether the present task has.
     has_improved: bool,
 }
@@ -108,6 +110,7 @@ impl Hints {
             at_random: 0,
             work: 0,
             improved_at: 0,
+            asked: 0,
             has_improved: false,
         }
     }
@@ -121,11 +124,11 @@ impl Hints {
         let wanted = if is_perfect {
             // It may still be too large; but how small it can be the walk mostly knows before long.
             walked / hints.share
-        } else if objective.wants_rewards() {
+        } else if objective.wants_rewards() && !has_few_trees(problem) {
             // The walk can leave little out: it is not likely to end, nor to find what is good in large trees.
             let late = walked.saturating_sub(hints.late_returns).saturating_mul(LATE_RETURNS);
             walked.saturating_add(late).saturating_mul(hints.returns)
-        } else if objective.over() != Over::Worst {
+        } else if objective.wants_rewards() || objective.over() != Over::Worst {
             // It can leave out less than where one trace rules a tree out.
             walked / hints.share_mean
         } else {
@@ -137,7 +140,9 @@ impl Hints {
             eager.max(walked.min(patient.max(first))).max(walked / share)
         };
         let late = if self.is_late(problem, walked, tuning) { walked / hints.share_late } else { 0 };
-        wanted.max(late).saturating_sub(self.work)
+        // Where nearly all is remembered there is little to be found out.
+        let asked = walked.saturating_add(self.asked);
+        wanted.max(late).saturating_sub(self.work).min(asked.saturating_sub(self.work.saturating_sub(self.asked)))
     }
 
     /// Whether the proof is far away and the best tree has become better not long ago.
@@ -196,8 +201,9 @@ impl Hints {
         order.into_iter().eq(0..states as u32)
             && (1..=states).contains(&self.few)
             && self.untried.iter().all(|&place| usize::from(place) < places)
-            && [self.starts, self.in_order, self.trying, self.at_random, self.work, self.improved_at]
+            && [self.starts, self.in_order, self.trying, self.at_random]
                 .iter()
+                .chain(&[self.work, self.asked, self.improved_at])
                 .all(|&count| count < MOST_PLAUSIBLE)
             && self.home.as_ref().is_none_or(is_whole)
             && self.probe.as_ref().is_none_or(|probe| probe.is_of(problem))
@@ -234,6 +240,17 @@ fn far_from_end(problem: &Problem, tuning: &HintTuning) -> u64 {
     u64::try_from(expected).map_or(tuning.late, |expected| tuning.late.min(expected / tuning.parts))
 }
 
+/// Whether there are so few trees that the walk can come to its end, even if it can leave little out.
+fn has_few_trees(problem: &Problem) -> bool {
+    let predicates = u128::from(problem.predicate_count().unwrap_or(MANY));
+    let nodes = u32::try_from(problem.limits().nodes()).unwrap_or(u32::MAX);
+    let leaves = (problem.actions().len() as u128).saturating_pow(nodes.saturating_add(1));
+    let runs = leaves.saturating_mul(problem.initial_states().len() as u128);
+    predicates.saturating_pow(nodes).saturating_mul(runs) <= FEW_RUNS
+}
+
+/// So many trees are few, counted once for each initial state.
+const FEW_RUNS: u128 = 1 << 30;
 /// Where all thresholds count, so many of them lead to different behaviours, roughly.
 const MANY: u64 = 1_000;
 /// So many times more for rewards, later.
