@@ -104,6 +104,7 @@ fn the_page_about_results_has_every_key() {
         solve(&["--thresholds", "3", "--samples", "2", "--weights", "1,2"]),
         solve(&["--thresholds", "3", "--objective", "return", "--rewards", "-1,0"]),
         solve(&["--thresholds", "5", "--refine"]),
+        solve(&["--thresholds", "all", "--depth", "1"]),
         solve(&["--thresholds", "5", "--pareto"]),
         solve(&["--thresholds", "5", "--all-optimal", "3", "--price", "velocity=2"]),
     ];
