@@ -252,7 +252,7 @@ fn has_few_trees(problem: &Problem) -> bool {
 /// So many trees are few, counted once for each initial state.
 const FEW_RUNS: u128 = 1 << 30;
 /// Where all thresholds count, so many of them lead to different behaviours, roughly.
-const MANY: u64 = 1_000;
+const MANY: u64 = 1 << 16;
 /// So many times more for rewards, later.
 const LATE_RETURNS: u64 = 8;
 /// So many initial states are tried first.
