@@ -298,11 +298,17 @@ def read_blocks(data: bytes, at: int) -> Iterator[tuple[bytes, int, bytes]]:
 def size_of(labels: Labels, depth: int, work: Work) -> float:
     """Return the fewest predicates of a tree that gives each cell its label."""
     work.add(len(labels))
-    if len(set(labels.values())) <= 1:
+    kinds = set(labels.values())
+    if len(kinds) <= 1:
         return 0
+    dimensions = range(len(next(iter(labels))))
+    if depth == 1:
+        # One predicate tells two labels apart, if in some dimension all cells of one are above those of the other.
+        ranks = [[[cell[i] for cell in labels if labels[cell] == kind] for kind in kinds] for i in dimensions]
+        return 1 if len(kinds) == 2 and any(min(a) > max(b) or min(b) > max(a) for a, b in ranks) else math.inf
     best = math.inf
     if depth > 0:
-        for dimension in range(len(next(iter(labels)))):
+        for dimension in dimensions:
             # Between neighbouring ranks there is a threshold, also where all numbers are: the greater one.
             for least in sorted({cell[dimension] for cell in labels})[:-1]:
                 yes = {cell: label for cell, label in labels.items() if cell[dimension] > least}

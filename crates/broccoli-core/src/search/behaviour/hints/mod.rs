@@ -127,7 +127,9 @@ impl Hints {
         } else if objective.wants_rewards() && !has_few_trees(problem) {
             // The walk can leave little out: it is not likely to end, nor to find what is good in large trees.
             let late = walked.saturating_sub(hints.late_returns).saturating_mul(LATE_RETURNS);
-            walked.saturating_add(late).saturating_mul(hints.returns)
+            let wanted = walked.saturating_add(late).saturating_mul(hints.returns);
+            // Where nearly all is remembered there is little to be found out.
+            wanted.min(walked.saturating_add(self.asked).saturating_add(self.asked))
         } else if objective.wants_rewards() || objective.over() != Over::Worst {
             // It can leave out less than where one trace rules a tree out.
             walked / hints.share_mean
@@ -140,9 +142,7 @@ impl Hints {
             eager.max(walked.min(patient.max(first))).max(walked / share)
         };
         let late = if self.is_late(problem, walked, tuning) { walked / hints.share_late } else { 0 };
-        // Where nearly all is remembered there is little to be found out.
-        let asked = walked.saturating_add(self.asked);
-        wanted.max(late).saturating_sub(self.work).min(asked.saturating_sub(self.work.saturating_sub(self.asked)))
+        wanted.max(late).saturating_sub(self.work)
     }
 
     /// Whether the proof is far away and the best tree has become better not long ago.
