@@ -90,7 +90,7 @@ impl Default for HintTuning {
             share_mean: 2,
             returns: 3,
             late_returns: 1 << 16,
-            ladder: 200,
+            ladder: 300,
             // As many as a tree of depth 2 has.
             few_nodes: 3,
         }
