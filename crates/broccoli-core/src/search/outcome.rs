@@ -45,7 +45,8 @@ pub struct Statistics {
     pub replayed: u64,
     /// Transitions that were asked for and that the cache knew (`behaviour`, with a cache).
     pub cache_hits: u64,
-    /// Queries made at the end to see whether the system does again what it did.
+    /// Queries made to see whether the system does again what it did: at the end, and at the beginning of a search that
+    /// is resumed.
     pub queries_confirming: u64,
     /// How many queries any search must make to prove this answer, if the engine knows it
     /// (`behaviour`, one initial state).
