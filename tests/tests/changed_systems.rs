@@ -95,7 +95,8 @@ fn whatever_changes_an_answer_is_refused() {
             let other = factory(plant, constants, come_back, None);
             let search = Search::new(&problem, &other).query_limit(1).ask_again_while(&|| true);
             let resumed = search.resume(kept.clone()).expect("of this problem").run();
-            let is_refused = matches!(&resumed, Err(failure) if matches!(failure.error, RunError::Changed { .. }));
+            let is_refused =
+                matches!(&resumed, Err(failure) if matches!(failure.error, RunError::Changed { .. }));
             let what = || format!("{}, constant {index}, {change:e}, after {limit}", environment.name);
             match (is_changed, is_refused) {
                 (true, true) => refused += 1,

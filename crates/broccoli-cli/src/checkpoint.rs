@@ -15,6 +15,7 @@ use std::rc::Rc;
 use broccoli_core::search::Checkpoint;
 use broccoli_export::history::Moment;
 use broccoli_export::json::ProblemJson;
+use broccoli_problem::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::KeptCertificate;
@@ -24,7 +25,7 @@ use crate::whole;
 
 const MAGIC: &[u8] = b"broccoli checkpoint\n";
 /// To be counted up whenever what is written changes, that of the core included.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 const HEAD: usize = MAGIC.len() + 4 + 8;
 const CHECKSUM: usize = 4;
 
@@ -34,6 +35,8 @@ pub struct About {
     pub problem: ProblemJson,
     /// Where the problem came from.
     pub origin: Origin,
+    /// What the system is, with all choices about it.
+    pub identity: Identity,
     /// The command that began the search.
     pub command: Vec<String>,
     pub seconds: f64,

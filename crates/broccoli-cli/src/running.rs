@@ -1,6 +1,6 @@
 //! Runs a search: when to stop, how many threads, what is shown and what is kept.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -86,6 +86,8 @@ pub struct Plan {
     pub start: Option<Tree>,
     /// An earlier search to go on with, instead of all that.
     pub resumed: Option<Checkpoint>,
+    /// How long its system is asked again for what it answered.
+    pub patience: Duration,
     pub certificate: Option<CertificateFile>,
     pub wanted: Wanted,
 }
@@ -219,8 +221,10 @@ impl RunOptions {
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
-        let wanted = plan.wanted;
-        let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
+        let (wanted, patience, asked_since) = (plan.wanted, plan.patience, OnceCell::new());
+        let has_time = || asked_since.get_or_init(Instant::now).elapsed() < patience;
+        let mut search =
+            plan.search(problem, &factory, kept.as_ref())?.threads(threads).ask_again_while(&has_time);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries.saturating_sub(session.queries));
         }

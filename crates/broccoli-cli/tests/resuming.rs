@@ -101,7 +101,11 @@ fn a_problem_file_that_has_changed_is_refused() {
         ("[[-0.5, 0.0]]", "[[-0.5, 0.0], [0, 0]]", "`initial_states` had 1 entries, and now it has 2"),
         ("horizon = 150", "horizon = 151", "`horizon` was 150, and now it is 151"),
         ("depth = 2", "depth = 3", "`depth` was 2, and now it is 3"),
-        (">= 0.5\"", ">= 0.4\"", "satisfied` was \"position >= 0.5\", and now it is \"position >= 0.4\""),
+        (
+            ">= 0.5\"",
+            ">= 0.4\"",
+            "satisfied when` was \"position >= 0.5\", and now it is \"position >= 0.4\"",
+        ),
         ("\"reach\"", "\"survive\"", "`objective` was \"reach\", and now it is \"survive\""),
         ("[\"python3\", ", "[\"python3\", \"-B\", ", "command"),
     ] {

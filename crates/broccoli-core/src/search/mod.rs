@@ -461,8 +461,7 @@ impl<'a> Search<'a> {
         if self.is_going_on {
             return Ok(());
         }
-        let mut instance =
-            Instance::gated(self.problem, self.factory, Arc::new(Gate::new(self.stop, None)))?;
+        let mut instance = Instance::gated(self.problem, self.factory, Arc::new(Gate::new(self.stop, None)))?;
         let has_time = self.has_time.unwrap_or(&|| false);
         let ran_again = instance.guarded(|instance| checkpoint.run_again(self.problem, has_time, instance));
         self.asked_again = instance.queries();

@@ -17,8 +17,8 @@ mod sampler;
 use serde::{Deserialize, Serialize};
 
 use self::extremes::Extremes;
-use self::run::{Run, trace_again};
 pub(super) use self::run::{Answer, Stop};
+use self::run::{Run, trace_again};
 pub(super) use self::sampler::{Sampler, Shared, Step};
 use super::behaviour::Trie;
 use crate::problem::{Instance, Problem, RunError};

@@ -57,7 +57,12 @@ impl Sampler {
 
     /// Takes down a step, the lane having made so many queries; after how many it wants to be told of
     /// another. `labels` are asked for at the beginning of a run.
-    pub(in crate::search) fn take(&mut self, now: u64, step: Step, labels: impl FnOnce() -> Vec<Labelled>) -> u64 {
+    pub(in crate::search) fn take(
+        &mut self,
+        now: u64,
+        step: Step,
+        labels: impl FnOnce() -> Vec<Labelled>,
+    ) -> u64 {
         let Step { initial, number, action, goes_on, answer, is_last } = step;
         let mut run = match self.run.take() {
             Some(run) if goes_on && (run.initial as usize, run.steps() + 1) == (initial, number) => run,

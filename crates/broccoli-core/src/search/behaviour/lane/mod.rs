@@ -295,8 +295,7 @@ impl<'p, S: Store> Lane<'p, S> {
         let answer = sample::Answer::new(observation, verdict, self.instance.reward());
         let is_last = verdict != Verdict::Running;
         let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
-        let labels =
-            || climb.map_or_else(|| self.walk.labelled_cells(true), |climb| climb.labelled_cells());
+        let labels = || climb.map_or_else(|| self.walk.labelled_cells(true), |climb| climb.labelled_cells());
         if is_extreme {
             sampler.take_extreme(step, observation, verdict, labels);
         }
