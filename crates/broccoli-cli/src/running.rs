@@ -25,8 +25,9 @@ use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
 use crate::numbers::{finite, memory, time_span, whole};
 use crate::progress::{How, Known, Progress};
+use crate::screen::note;
 use crate::stopper::Stopper;
-use crate::target::short_check;
+use crate::target::{over_at_reset, over_words, short_check};
 
 /// The most threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
@@ -250,11 +251,18 @@ impl RunOptions {
             None => Stopper::new(time_limit, self.memory_limit)?,
         };
         let stopper = &*session.stopper.insert(stopper);
-        if target.is_foreign
-            && !self.no_check
-            && !is_begun
-            && let Err(error) = short_check(target, problem)
-        {
+        let over = match (is_begun, target.is_foreign, self.no_check) {
+            (false, true, false) => short_check(target, problem),
+            // What fails here fails in the search, which tells it better.
+            (false, false, _) => Ok(over_at_reset(target, problem).unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        };
+        if let Ok(over) = &over {
+            for what in over_words(problem, over) {
+                note(format_args!("warning: {what}"));
+            }
+        }
+        if let Err(error) = over {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
             return Ok(Searched {
                 found: Err(Box::new(failure)),

@@ -23,7 +23,7 @@ use crate::report;
 use crate::running::{Kept, SearchError, Wanted};
 use crate::screen::note;
 use crate::searching::SearchOptions;
-use crate::target::{described, resolve};
+use crate::target::{described, is_file, resolve};
 
 /// Find the best tree, the smallest among the best, and prove it
 ///
@@ -188,7 +188,7 @@ impl Solve {
         origin: Origin,
         identity: Identity,
     ) -> Result<Kept, Complaint> {
-        let file = CheckpointFile::new(path, problem)?;
+        let file = CheckpointFile::new(path, problem, is_file(&self.target).then_some(&*self.target))?;
         let about = About {
             problem: problem.clone(),
             origin,
