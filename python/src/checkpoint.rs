@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use broccoli_core::search::{Checkpoint, Keeper};
-use broccoli_export::difference::difference;
+use broccoli_export::difference::differences;
 use broccoli_export::json::ProblemJson;
 use broccoli_export::whole;
 use pyo3::{PyErr, PyResult};
@@ -82,7 +82,9 @@ impl File {
                 written.system, self.system
             )));
         }
-        if let Some(what) = difference(&written.problem, &self.problem) {
+        let changes = differences(&written.problem, &self.problem);
+        if !changes.is_empty() {
+            let what = changes.join("; ");
             return Err(named(&format_args!("this is a checkpoint of another problem: {what}")));
         }
         Ok(Some(written.checkpoint))

@@ -501,7 +501,7 @@ fn asking_again_takes_few_queries() {
         };
         // Besides, the best tree is run once, and the first leaf is come back to.
         let none = before(0);
-        assert!((1..=64 + 2 * limit.isqrt() + 300).contains(&none.queries_confirming), "{none:?}");
+        assert!((1..=64 + 2 * limit.isqrt() + 300).contains(&none.queries_asked_again), "{none:?}");
         assert_eq!(none.replayed, 0);
         // The search gets on, once it has come back to its first leaf.
         assert!(before(2 * 300).queries > none.queries);

@@ -83,7 +83,7 @@ fn description(environment: &Environment) -> String {
     }
     let thresholds = e.dimensions.iter().zip(default_thresholds(e)).map(|(d, thresholds)| {
         let (low, high) = d.range;
-        let count = counted(thresholds.len() as u64, "threshold");
+        let count = counted(thresholds.len(), "threshold");
         (d.name, format!("{count}, every {} strictly between {low} and {high}", d.step))
     });
     section(&mut text, "Default thresholds", thresholds);

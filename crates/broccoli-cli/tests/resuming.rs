@@ -90,6 +90,8 @@ fn a_program_that_has_changed_is_refused() {
     for key in ["status", "value", "bound", "size", "tree"] {
         assert_eq!(resumed[key], whole[key], "{key}");
     }
+    // All that the 400 queries have answered, with the ways there.
+    assert!(resumed["statistics"]["queries_asked_again"].as_u64() >= Some(400), "{resumed}");
 }
 
 #[test]
@@ -177,7 +179,8 @@ fn two_searches_with_one_checkpoint() {
     first.args(problem).args(["--threads", "1", "--checkpoint-interval", "1h"]);
     let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let started = Instant::now();
-    while fs::read_to_string(folder.path().join(".s.ckpt.lock")).is_ok_and(|id| !id.is_empty()) == false {
+    let is_owned = || fs::read_to_string(folder.path().join(".s.ckpt.lock")).is_ok_and(|id| !id.is_empty());
+    while !is_owned() {
         assert!(started.elapsed() < Duration::from_secs(60), "nobody owns it");
         std::thread::sleep(Duration::from_millis(10));
     }

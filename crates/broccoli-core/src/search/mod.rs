@@ -391,7 +391,7 @@ impl<'a> Search<'a> {
             _ => None,
         };
         let (Conclusion { status, best, bound, estimate }, mut statistics) = progress.finish(stopped);
-        statistics.queries_confirming = self.asked_again;
+        statistics.queries_asked_again = self.asked_again;
         let (engine, intervals) = (self.engine, Vec::new());
         (ended, Outcome { engine, status, best, bound, intervals, estimate, statistics })
     }
@@ -506,7 +506,7 @@ impl<'a> Search<'a> {
             }
             Ok(())
         });
-        statistics.queries_confirming += instance.queries();
+        statistics.queries_confirming = instance.queries();
         confirmed
     }
 }
