@@ -2,10 +2,12 @@
 
 Copy this file next to your simulator, give it a class with the attributes and methods of `System`, and
 end your program with `serve(MySystem())`. docs/protocol.md describes what goes over the wire. Standard
-output belongs to the protocol: print to standard error.
+output belongs to the protocol: from the import of this file on, whatever is printed goes to standard error,
+also by libraries in other languages.
 """
 
 import json
+import os
 import struct
 import sys
 
@@ -13,6 +15,18 @@ RUNNING, SATISFIED, VIOLATED = "running", "satisfied", "violated"
 _VERDICTS = (RUNNING, SATISFIED, VIOLATED)
 _RESET, _STEPS, _SAVE, _RESTORE = 1, 2, 3, 4
 _REPLIES, _SNAPSHOT, _RESTORED, _ERROR = 129, 130, 131, 255
+
+
+def _take_output():
+    """Keep standard output for the protocol, and send to standard error what anybody prints."""
+    sys.stdout.flush()
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return output
+
+
+_OUTPUT = _take_output()
 
 
 class System:
@@ -123,8 +137,8 @@ def _reply(system, result):
 
 
 def _write_line(value):
-    sys.stdout.buffer.write(json.dumps(value, allow_nan=False).encode() + b"\n")
-    sys.stdout.buffer.flush()
+    _OUTPUT.write(json.dumps(value, allow_nan=False).encode() + b"\n")
+    _OUTPUT.flush()
 
 
 def _serve_binary(system):
@@ -163,5 +177,5 @@ def _serve_binary(system):
         except Exception as error:  # whatever the simulator raises is the answer
             answer = _ERROR, f"{type(error).__name__}: {error}".encode()
         kind, body = answer
-        sys.stdout.buffer.write(struct.pack("<IB3x", len(body), kind) + body)
-        sys.stdout.buffer.flush()
+        _OUTPUT.write(struct.pack("<IB3x", len(body), kind) + body)
+        _OUTPUT.flush()

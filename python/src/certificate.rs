@@ -1,5 +1,6 @@
 //! Certificates: written while a search runs, and checked by code that shares nothing with the search.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +31,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// Begins a certificate of a form, about a problem as [`described`] describes it.
-    pub fn begin(path: PathBuf, form: &str, problem: &ProblemJson) -> PyResult<Self> {
+    pub fn begin(path: PathBuf, form: &str, problem: &ProblemJson, about: &str) -> PyResult<Self> {
         let form = match form {
             "light" => Form::Light,
             "full" => Form::Full,
@@ -40,8 +41,11 @@ impl Certificate {
                 )));
             }
         };
-        let begun = broccoli_certificate::create(&path)
-            .and_then(|file| broccoli_certificate::Certificate::begin(Box::new(file), form, problem));
+        let begun = broccoli_certificate::create(&path).and_then(|file| {
+            // Nobody can see from outside what an object in Python is made of.
+            let identity = BTreeMap::from([("system", about), ("version", env!("CARGO_PKG_VERSION"))]);
+            broccoli_certificate::Certificate::begin(Box::new(file), form, problem, &identity)
+        });
         match begun {
             Ok(certificate) => Ok(Certificate { path, certificate: Arc::new(certificate) }),
             Err(error) => Err(PyOSError::new_err(format!("certificate {path:?} cannot be written: {error}"))),

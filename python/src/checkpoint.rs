@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use broccoli_core::search::{Checkpoint, Keeper};
-use broccoli_export::difference::difference;
+use broccoli_export::difference::differences;
 use broccoli_export::json::ProblemJson;
+use broccoli_export::whole;
 use pyo3::{PyErr, PyResult};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use crate::problem::wrong;
 const EVERY: Duration = Duration::from_secs(60);
 
 /// To be counted up whenever what is written changes, that of the core included.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// What is in the file. The checkpoint itself knows the problem only by a number, and the system not at all.
 #[derive(Serialize, Deserialize)]
@@ -81,7 +82,9 @@ impl File {
                 written.system, self.system
             )));
         }
-        if let Some(what) = difference(&written.problem, &self.problem) {
+        let changes = differences(&written.problem, &self.problem);
+        if !changes.is_empty() {
+            let what = changes.join("; ");
             return Err(named(&format_args!("this is a checkpoint of another problem: {what}")));
         }
         Ok(Some(written.checkpoint))
@@ -100,13 +103,11 @@ impl File {
         }
     }
 
-    /// Writes beside the file first, so that there is always a whole one.
+    /// There is always a whole one.
     fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
-        let beside = beside(&self.path);
         let written = Written { system: self.system.clone(), problem: self.problem.clone(), checkpoint };
         let text = serde_json::to_string(&WithVersion { version: VERSION, written })?;
-        fs::write(&beside, text)?;
-        fs::rename(&beside, &self.path)
+        whole::replace(&self.path, text.as_bytes())
     }
 }
 
@@ -119,10 +120,4 @@ impl Keeper for File {
         self.error = self.write(checkpoint).err().map(|error| error.to_string());
         self.due = Instant::now() + EVERY;
     }
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    name.into()
 }

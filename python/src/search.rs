@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use broccoli_certificate::CertificateError;
@@ -23,6 +23,9 @@ use crate::number::Number;
 use crate::problem::{ProblemData, wrong};
 use crate::tree::Tree;
 use crate::watch::Watch;
+
+/// How long the system of a search that is resumed is asked again for what it answered.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How to search, and when to stop.
 #[derive(FromPyObject)]
@@ -165,12 +168,17 @@ pub fn search(
     let certificate = options
         .certificate
         .clone()
-        .map(|(path, form, about)| Certificate::begin(path, &form, &described(core, &black_box, &about)))
+        .map(|(path, form, about)| {
+            Certificate::begin(path, &form, &described(core, &black_box, &about), &about)
+        })
         .transpose()?;
     let started = Instant::now();
+    let asked_since = OnceLock::new();
+    let has_time = || asked_since.get_or_init(Instant::now).elapsed() < PATIENCE;
     let chosen = py.detach(|| {
         let mut search =
             Search::new(core, factory).engine(engine).gap(options.gap).threads(options.threads).stop(&clock);
+        search = search.ask_again_while(&has_time);
         if options.first {
             search = search.first();
         }

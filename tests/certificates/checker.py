@@ -96,7 +96,7 @@ class Certificate:
         if not data.startswith(magic):
             raise UnreadableError("not a certificate")
         self.work = Work()
-        if data[len(magic) : len(magic) + 4] != struct.pack("<I", 2):
+        if data[len(magic) : len(magic) + 4] != struct.pack("<I", 3):
             raise UnreadableError("another version, or cut short")
         blocks = list(read_blocks(data, len(magic) + 4))
         kinds = b"".join(kind for kind, _, _ in blocks)
@@ -113,7 +113,7 @@ class Certificate:
             raise UnreadableError("a block that is no evidence has a task")
 
         header, self.claim = read_json(blocks[0][2]), read_json(blocks[-1][2])
-        if set(header) != {"form", "problem"} or header["form"] not in ("light", "full"):
+        if set(header) != {"form", "identity", "problem"} or header["form"] not in ("light", "full"):
             raise UnreadableError("no such form")
         if not set(header["problem"]) <= PROBLEM_KEYS or not set(self.claim) <= CLAIM_KEYS:
             raise UnreadableError("something is said that has no meaning")

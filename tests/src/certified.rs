@@ -48,7 +48,7 @@ impl Write for Bytes {
 
 /// A certificate that is begun.
 pub fn begin(problem: &Problem, form: Form, bytes: &Bytes) -> Arc<Written> {
-    let certificate = Written::begin(Box::new(bytes.clone()), form, &problem_json(problem));
+    let certificate = Written::begin(Box::new(bytes.clone()), form, &problem_json(problem), &json!({}));
     Arc::new(certificate.expect("memory can be written to"))
 }
 

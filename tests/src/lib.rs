@@ -10,6 +10,7 @@ pub mod mutants;
 pub mod options;
 pub mod oracle;
 mod pieces;
+pub mod plants;
 pub mod random;
 pub mod table;
 pub mod wall;

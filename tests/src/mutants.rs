@@ -92,7 +92,7 @@ impl Parts {
 
     /// A certificate of these blocks, light and with any number of dimensions.
     pub fn of(blocks: Vec<Block>) -> Self {
-        Parts { head: [&b"broccoli certificate\n"[..], &[2, 0, 0, 0]].concat(), blocks, dimensions: 0 }
+        Parts { head: [&b"broccoli certificate\n"[..], &[3, 0, 0, 0]].concat(), blocks, dimensions: 0 }
     }
 
     /// Puts it together again.

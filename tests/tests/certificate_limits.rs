@@ -68,7 +68,7 @@ impl System for Endless {
 }
 
 fn problem(actions: usize, thresholds: usize, horizon: u64) -> Value {
-    json!({"form": "light", "problem": {
+    json!({"form": "light", "identity": {}, "problem": {
         "system": {"environment": "endless"},
         "dimensions": [{"name": "x", "thresholds": (1..=thresholds).collect::<Vec<_>>()}],
         "actions": (0..actions).map(|a| json!({"name": format!("a{a}"), "value": a})).collect::<Vec<_>>(),

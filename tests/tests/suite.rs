@@ -3,6 +3,7 @@
 
 mod batches;
 mod certificates;
+mod changed_systems;
 mod choices;
 mod extreme_observations;
 mod failing_systems;

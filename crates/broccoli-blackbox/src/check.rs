@@ -70,6 +70,8 @@ pub struct Broken {
     pub actions: Vec<usize>,
     /// What was seen.
     pub what: String,
+    /// What failed after these actions, if that was not the last of them: `"saving"` or `"restoring"` the state.
+    pub doing: Option<&'static str>,
 }
 
 /// What was found out about a system that broke no promise.
@@ -85,6 +87,8 @@ pub struct Report {
     pub rewards: Option<(f64, f64)>,
     /// How the system comes back to a state.
     pub come_back: ComeBack,
+    /// The initial states whose run is over before the first step, and how, of those that there was time to look at.
+    pub over: Vec<(usize, Verdict)>,
     /// What is allowed but perhaps not meant.
     pub notes: Vec<String>,
 }
@@ -103,7 +107,7 @@ pub struct Report {
 /// The first promise that is broken.
 pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> Result<Report, Broken> {
     let started = Instant::now();
-    let mut checker = Checker { problem, factory, steps: 0, stepping: Duration::ZERO };
+    let mut checker = Checker { problem, factory, steps: 0, stepping: Duration::ZERO, wants_fresh: true };
     let mut system = checker.make()?;
     let mut fresh = checker.make()?;
     let mut random = Random(0x5eed);
@@ -121,6 +125,7 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
         // Another process from time to time; starting one can take much longer than a sequence.
         if number % 16 == 15 {
             fresh = checker.make()?;
+            checker.wants_fresh = true;
         }
         let split = random.below(actions.len() + 1);
         let attempt = Attempt { initial, actions: &actions, split };
@@ -142,6 +147,7 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
         }
         tried += 1;
     }
+    let over = checker.over_at_reset(&mut *system, effort.time)?;
     let mut notes = Vec::new();
     if infinite {
         notes.push("an observation is infinite: it ranks below or above all thresholds".to_owned());
@@ -155,6 +161,7 @@ pub fn check(problem: &Problem, factory: &dyn SystemFactory, effort: Effort) -> 
         steps_per_second: checker.steps as f64 / checker.stepping.as_secs_f64().max(1e-9),
         rewards,
         come_back: system.come_back(),
+        over,
         notes,
     })
 }
@@ -213,6 +220,8 @@ struct Checker<'a> {
     factory: &'a dyn SystemFactory,
     steps: u64,
     stepping: Duration,
+    /// Whether a state is to be restored in a system that was never reset. That takes a new one.
+    wants_fresh: bool,
 }
 
 impl Checker<'_> {
@@ -222,6 +231,7 @@ impl Checker<'_> {
             initial: 0,
             actions: Vec::new(),
             what: format!("a system could not be started: {error}"),
+            doing: None,
         })
     }
 
@@ -243,19 +253,33 @@ impl Checker<'_> {
         if system.come_back() != ComeBack::Replay && first[split].verdict == Verdict::Running {
             self.run(system, initial, &actions[..split])?;
             let mut saved = Vec::new();
-            let lost = |what: String| {
+            let lost = |doing, what: String| {
                 let actions = actions[..split].to_vec();
-                Broken { promise: Promise::ComesBack, initial, actions, what }
+                Broken { promise: Promise::ComesBack, initial, actions, what, doing: Some(doing) }
             };
-            system.save(&mut saved).map_err(|error| lost(format!("the state cannot be saved: {error}")))?;
+            let saving = system.save(&mut saved);
+            saving.map_err(|error| lost("saving", format!("the state cannot be saved: {error}")))?;
+            let unrestored = |error| lost("restoring", format!("the state cannot be restored: {error}"));
             // Away from the state, so that coming back means something.
             self.go_on(system, initial, actions, split)?;
             for (system, words) in [(system, "restored"), (fresh, "restored in another system")] {
-                system
-                    .restore(&saved)
-                    .map_err(|error| lost(format!("the state cannot be restored: {error}")))?;
+                system.restore(&saved).map_err(unrestored)?;
                 let rest = self.go_on(system, initial, actions, split)?;
                 compare(Promise::ComesBack, attempt, &first, &rest, split + 1, "without a break", words)?;
+            }
+            // Whoever takes work over from another begins like this, and only then runs traces of its own.
+            if std::mem::take(&mut self.wants_fresh) {
+                let mut fresh = self.make()?;
+                fresh.restore(&saved).map_err(|error| {
+                    let what = "the state cannot be restored in a system that was never reset";
+                    lost("restoring", format!("{what}: {error}"))
+                })?;
+                let rest = self.go_on(&mut *fresh, initial, actions, split)?;
+                let words = "restored in a system that was never reset";
+                compare(Promise::ComesBack, attempt, &first, &rest, split + 1, "without a break", words)?;
+                let after = self.run(&mut *fresh, initial, actions)?;
+                let words = "reset for the first time after a state was restored";
+                compare(Promise::ComesBack, attempt, &first, &after, 0, "one system", words)?;
             }
         }
         Ok(first)
@@ -313,7 +337,7 @@ impl Checker<'_> {
         actions: &[usize],
     ) -> Result<Moment, Broken> {
         let no_number = |what: String| {
-            Err(Broken { promise: Promise::Numbers, initial, actions: actions.to_vec(), what })
+            Err(Broken { promise: Promise::Numbers, initial, actions: actions.to_vec(), what, doing: None })
         };
         if let Some(index) = observation.iter().position(|value| value.is_nan()) {
             let name = &self.problem.dimensions()[index].name;
@@ -361,12 +385,34 @@ impl Checker<'_> {
             let attempt =
                 Attempt { initial: broken.initial, actions: &actions, split: split.min(actions.len()) };
             let (Ok(mut system), Ok(mut fresh)) = (self.make(), self.make()) else { break };
+            self.wants_fresh = true;
             match self.attempt(attempt, &mut *system, &mut *fresh) {
                 Err(smaller) if smaller.promise == broken.promise => broken = smaller,
                 _ => index += 1,
             }
         }
         broken
+    }
+
+    /// The initial states whose run is over before the first step. After this time no other is looked at.
+    fn over_at_reset(
+        &mut self,
+        system: &mut dyn System,
+        time: Duration,
+    ) -> Result<Vec<(usize, Verdict)>, Broken> {
+        let started = Instant::now();
+        let mut over = Vec::new();
+        for initial in 0..self.problem.initial_states().len() {
+            if started.elapsed() > time {
+                break;
+            }
+            let moments = self.run(system, initial, &[])?;
+            let verdict = moments.last().map_or(Verdict::Running, |moment| moment.verdict);
+            if verdict != Verdict::Running {
+                over.push((initial, verdict));
+            }
+        }
+        Ok(over)
     }
 
     /// What a system says when it is stepped after the end, which a search never does.
@@ -391,7 +437,8 @@ impl Checker<'_> {
 }
 
 fn failed(initial: usize, actions: &[usize], what: &str) -> Broken {
-    Broken { promise: Promise::Answers, initial, actions: actions.to_vec(), what: what.to_owned() }
+    let (actions, what) = (actions.to_vec(), what.to_owned());
+    Broken { promise: Promise::Answers, initial, actions, what, doing: None }
 }
 
 /// Compares a run with another that begins at moment `from` of it.
@@ -410,7 +457,7 @@ fn compare(
     let shown = |moment: Option<&Moment>| moment.map_or("the end".to_owned(), Moment::shown);
     let what = format!("{words}: {}; {other_words}: {}", shown(expected.get(index)), shown(other.get(index)));
     let actions = attempt.actions[..(from + index).min(attempt.actions.len())].to_vec();
-    Err(Broken { promise, initial: attempt.initial, actions, what })
+    Err(Broken { promise, initial: attempt.initial, actions, what, doing: None })
 }
 
 /// A small generator (SplitMix64): the same sequences on every machine and run.

@@ -106,6 +106,52 @@ class Object(Counter):
 serve(Counter() if sys.argv[1] == "stateless" else Object())
 "#;
 
+/// Whatever prints, in Python or below it, does not get in the way of the messages.
+const CHATTY: &str = r#"
+import os
+from broccoli_system import RUNNING, serve
+
+class Chatty:
+    name = "chatty"
+    observations = ["count"]
+    actions = {"still": 0.0, "up": 1.0}
+    come_back = "reset"
+    initial = 1
+    verdicts = False
+
+    def __init__(self):
+        print("a model is loaded")
+
+    def reset(self, initial):
+        print("reset", flush=True)
+        self.count = initial[0]
+        return [self.count], RUNNING
+
+    def step(self, action):
+        os.write(1, b"a library in C prints\n")
+        os.system("echo and so does a program")
+        self.count += action
+        return [self.count], RUNNING
+
+serve(Chatty())
+"#;
+
+#[test]
+fn prints_go_to_standard_error() {
+    let folder = TempDir::new().unwrap();
+    std::fs::copy(examples("python").join("broccoli_system.py"), folder.path().join("broccoli_system.py"))
+        .unwrap();
+    std::fs::write(folder.path().join("chatty.py"), CHATTY).unwrap();
+    for format in [Format::Json, Format::Binary] {
+        let mut program = Program::new(["python3", "chatty.py"], folder.path());
+        program.format = Some(format);
+        let mut system = Subprocess::new(program).unwrap().make().unwrap();
+        let seen: Vec<f64> =
+            trace(&mut *system, &[2.0], &[1, 0, 1]).iter().map(|(bits, _)| f64::from_bits(bits[0])).collect();
+        assert_eq!(seen, [2.0, 3.0, 3.0, 4.0]);
+    }
+}
+
 /// The same in C, to be built with `serve.c`.
 const COUNTER_C: &str = r#"
 #include "broccoli.h"

@@ -36,12 +36,19 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens the file of a certificate that was begun, for this problem and in this form, and cuts off what comes after
+/// Opens the file of a certificate that was begun, for this problem and system and in this form, and cuts off what comes after
 /// the mark. Nothing is cut unless all before the mark is what was written.
 ///
 /// # Errors
 /// When it cannot be read or written, or is not that certificate.
-pub fn resume(path: &Path, form: Form, problem: &impl Serialize, mark: Mark) -> io::Result<File> {
+pub fn resume(
+    path: &Path,
+    form: Form,
+    problem: &impl Serialize,
+    identity: &impl Serialize,
+    mark: Mark,
+) -> io::Result<File> {
+    let header = serde_json::to_vec(&HeaderJson { form, problem, identity })?;
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let there = file.metadata()?;
     if !there.is_file() {
@@ -50,7 +57,7 @@ pub fn resume(path: &Path, form: Form, problem: &impl Serialize, mark: Mark) -> 
     if there.len() < mark.length {
         return Err(io::Error::other("it is shorter than it was"));
     }
-    check(&file, form, problem, mark).map_err(|error| match error.kind() {
+    check(&file, &header, mark).map_err(|error| match error.kind() {
         io::ErrorKind::Other | io::ErrorKind::UnexpectedEof => {
             io::Error::other("it is not the one that the search has begun")
         }
@@ -61,10 +68,9 @@ pub fn resume(path: &Path, form: Form, problem: &impl Serialize, mark: Mark) -> 
     Ok(file)
 }
 
-/// Whether all before the mark is a certificate in this form for this problem.
-fn check(file: &File, form: Form, problem: &impl Serialize, mark: Mark) -> io::Result<()> {
+/// Whether all before the mark is a certificate that begins with this.
+fn check(file: &File, expected: &[u8], mark: Mark) -> io::Result<()> {
     let wrong = || io::Error::other("it is another one");
-    let expected = serde_json::to_vec(&HeaderJson { form, problem })?;
     let mut blocks = Blocks::new(file)?;
     let header = blocks.header(mark.length)?;
     let mut content = Vec::new();

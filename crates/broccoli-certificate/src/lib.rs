@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8] = b"broccoli certificate\n";
 /// To be counted up whenever the format changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const PROBLEM: u8 = b'P';
 const EVENTS: u8 = b'E';
@@ -60,7 +60,7 @@ pub struct Mark {
 /// let file = std::env::temp_dir().join("pendulum.certificate");
 /// let written = Box::new(broccoli_certificate::create(&file)?);
 /// let json = serde_json::json!({"system": {"environment": "pendulum"}}); // and the whole problem
-/// let certificate = Arc::new(Certificate::begin(written, Form::Light, &json)?);
+/// let certificate = Arc::new(Certificate::begin(written, Form::Light, &json, &serde_json::json!({}))?);
 /// let outcome = Search::new(&problem, &PENDULUM).witness(certificate.clone()).run()?;
 /// certificate.end(&problem, &PENDULUM, &outcome)?;
 /// # std::fs::remove_file(file)?;
@@ -105,19 +105,26 @@ struct ClaimJson {
 }
 
 #[derive(Serialize)]
-struct HeaderJson<'a, P> {
+struct HeaderJson<'a, P, I> {
     form: Form,
     problem: &'a P,
+    identity: &'a I,
 }
 
 impl Certificate {
-    /// Begins a certificate for a search of this problem, which is written as in a result of `solve --json`.
+    /// Begins a certificate for a search of this problem, which is written as in a result of `solve --json`, on a system
+    /// of which this is known: an object of texts.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(writer: Box<dyn Write + Send>, form: Form, problem: &impl Serialize) -> io::Result<Self> {
+    pub fn begin(
+        writer: Box<dyn Write + Send>,
+        form: Form,
+        problem: &impl Serialize,
+        identity: &impl Serialize,
+    ) -> io::Result<Self> {
         let certificate = Certificate::go_on(writer, form, Mark { length: 0, checksum: 0 });
-        let header = serde_json::to_vec(&HeaderJson { form, problem })?;
+        let header = serde_json::to_vec(&HeaderJson { form, problem, identity })?;
         let mut output = certificate.output();
         output.write(&[MAGIC, &VERSION.to_le_bytes()].concat())?;
         output.block(PROBLEM, 0, &header)?;

@@ -11,7 +11,7 @@ use crate::problem::{Claim, Form, HeaderText, Problem};
 use crate::record::{Record, Rules};
 
 const MAGIC: &[u8] = b"broccoli certificate\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The most that a byte can be the compression of.
 const MOST_RATIO: u64 = 1_100;
 /// How many bytes of memory a byte of JSON may take, here and where the problem is built and printed.
@@ -94,7 +94,7 @@ impl Certificate {
             return Err(damaged("a block that is no evidence has a task"));
         }
         let header = first.text(meter)?;
-        let HeaderText { form, problem } = parsed(&header)?;
+        let HeaderText { form, problem, .. } = parsed(&header)?;
         let problem = Problem::new(problem)?;
         let is_full = form == Form::Full;
         let claim = Claim::new(parsed(&last.text(meter)?)?, &problem)?;

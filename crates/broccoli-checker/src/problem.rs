@@ -157,6 +157,8 @@ impl Problem {
 pub(crate) struct HeaderText {
     pub(crate) form: Form,
     pub(crate) problem: ProblemText,
+    #[serde(rename = "identity")]
+    _identity: IgnoredAny,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]

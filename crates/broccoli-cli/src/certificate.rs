@@ -9,6 +9,7 @@ use broccoli_certificate::{Certificate, Form, Mark};
 use broccoli_core::problem::{Problem, SystemFactory};
 use broccoli_core::search::{Outcome, Witness};
 use broccoli_export::json::ProblemJson;
+use broccoli_problem::Identity;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +42,17 @@ impl CertificateOptions {
     }
 
     /// Begins the certificate, if one is wanted.
-    pub fn begin(&self, problem: &ProblemJson) -> Result<Option<CertificateFile>, Complaint> {
+    pub fn begin(
+        &self,
+        problem: &ProblemJson,
+        identity: &Identity,
+    ) -> Result<Option<CertificateFile>, Complaint> {
         let form = match self.certificate_form {
             FormName::Light => Form::Light,
             FormName::Full => Form::Full,
         };
         let Some(path) = &self.certificate else { return Ok(None) };
-        CertificateFile::create(path, form, problem)
+        CertificateFile::create(path, form, problem, identity)
             .map(Some)
             .map_err(|error| Complaint::input(format!("--certificate {path:?} cannot be written: {error}")))
     }
@@ -78,20 +83,25 @@ pub struct CertificateFile {
 }
 
 impl CertificateFile {
-    fn create(path: &Path, form: Form, problem: &ProblemJson) -> io::Result<Self> {
+    fn create(path: &Path, form: Form, problem: &ProblemJson, identity: &Identity) -> io::Result<Self> {
         // A search that is resumed may be so from another folder.
         let path = std::path::absolute(path)?;
         let file = broccoli_certificate::create(&path)?;
-        let certificate = Certificate::begin(Box::new(file.try_clone()?), form, problem)?;
+        let certificate = Certificate::begin(Box::new(file.try_clone()?), form, problem, identity)?;
         Ok(CertificateFile { path, form, file, certificate: Arc::new(certificate) })
     }
 
     /// Goes on with a certificate where a checkpoint was made: the one at `path`, which the user has named. What came
     /// after the checkpoint is cut off.
-    pub fn resume(path: &Path, kept: &KeptCertificate, problem: &ProblemJson) -> Result<Self, Complaint> {
+    pub fn resume(
+        path: &Path,
+        kept: &KeptCertificate,
+        problem: &ProblemJson,
+        identity: &Identity,
+    ) -> Result<Self, Complaint> {
         let KeptCertificate { form, mark, .. } = *kept;
         let opened = std::path::absolute(path).and_then(|path| {
-            let file = broccoli_certificate::resume(&path, form, problem, mark)?;
+            let file = broccoli_certificate::resume(&path, form, problem, identity, mark)?;
             Ok((path, file.try_clone()?, file))
         });
         let (path, writer, file) = opened.map_err(|error| {

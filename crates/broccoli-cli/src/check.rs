@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::Done;
 use crate::complaint::{Complaint, OTHER};
 use crate::output;
-use crate::target::resolve_by;
+use crate::target::{over_words, resolve_by};
 
 /// Try whether a system keeps the promises that a search relies on
 ///
@@ -56,6 +56,9 @@ impl Check {
         let (target, _) = resolve_by(&self.target, ProblemFile::open_without_predicates)?;
         let problem = target.problem().map_err(|error| Complaint::input(error.to_string()))?;
         let mut checked = check(&problem, &*target.factory, Effort::FULL);
+        if let Ok(report) = &mut checked {
+            report.notes.splice(..0, over_words(&problem, &report.over));
+        }
         // Options of a search may want something else, so that this is not wrong yet.
         if let (Ok(report), Err(lack)) = (&mut checked, target.check_objective()) {
             let help = lack.help().map_or(String::new(), |help| format!("; {help}"));
@@ -126,11 +129,13 @@ fn text(name: &str, problem: &Problem, checked: &Result<Report, Broken>) -> Stri
             text += &format!("From initial state {} ({})", broken.initial, list(state.values()));
             let names = names(problem, &broken.actions);
             let names: Vec<_> = names.into_iter().map(shown).collect();
+            let doing = broken.doing.map_or(String::new(), |doing| format!(", {doing} the state"));
             text += &match names.len() {
-                0 => " at reset.\n".to_owned(),
+                0 => format!(" at reset{doing}.\n"),
                 count => {
                     let actions = counted(count as u64, "action");
-                    format!(" after {actions}, the fewest that were found to show it: {}\n", names.join(", "))
+                    let names = names.join(", ");
+                    format!("{doing} after {actions}, the fewest that were found to show it: {names}\n")
                 }
             };
         }

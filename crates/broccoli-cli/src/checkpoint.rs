@@ -7,7 +7,7 @@
 //! A file may come from anybody. Reading it takes memory in proportion to its size, less than a hundred times as much,
 //! and time in proportion, too; nothing in it is run, and no file that only it names is written.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,16 +15,19 @@ use std::rc::Rc;
 use broccoli_core::search::Checkpoint;
 use broccoli_export::history::Moment;
 use broccoli_export::json::ProblemJson;
+use broccoli_export::whole;
+use broccoli_problem::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::KeptCertificate;
 use crate::complaint::Complaint;
+use crate::keeper::resume_command;
 use crate::origin::Origin;
-use crate::whole;
+use crate::owner::{Owner, own};
 
 const MAGIC: &[u8] = b"broccoli checkpoint\n";
 /// To be counted up whenever what is written changes, that of the core included.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 const HEAD: usize = MAGIC.len() + 4 + 8;
 const CHECKSUM: usize = 4;
 
@@ -34,6 +37,8 @@ pub struct About {
     pub problem: ProblemJson,
     /// Where the problem came from.
     pub origin: Origin,
+    /// What the system is, with all choices about it.
+    pub identity: Identity,
     /// The command that began the search.
     pub command: Vec<String>,
     pub seconds: f64,
@@ -48,19 +53,26 @@ pub struct CheckpointFile {
     path: PathBuf,
     /// Whether it holds an earlier checkpoint of this search.
     is_ours: bool,
-    /// The file itself, locked as long as this search goes on with it.
-    locked: Option<Rc<File>>,
+    /// Says that this process owns it.
+    _owner: Option<Rc<Owner>>,
 }
 
 impl CheckpointFile {
     /// A file that does not exist yet.
-    pub fn new(path: &Path, problem: &ProblemJson) -> Result<Self, Complaint> {
-        let file = CheckpointFile { path: path.to_owned(), is_ours: false, locked: None };
+    pub fn new(path: &Path, problem: &ProblemJson, target: Option<&str>) -> Result<Self, Complaint> {
+        let mut file = CheckpointFile { path: path.to_owned(), is_ours: false, _owner: None };
         if fs::symlink_metadata(path).is_ok() {
             return Err(match file.read() {
                 Ok((about, _)) if about.problem == *problem => {
                     Complaint::input(format!("--checkpoint {path:?} holds a search for this problem already"))
-                        .help("`broccoli resume` with this file goes on with it; delete it to begin anew")
+                        .help(format!(
+                            "`{}` goes on with it; delete it to begin anew",
+                            resume_command(
+                                path,
+                                target,
+                                about.certificate.as_ref().map(KeptCertificate::path)
+                            )
+                        ))
                 }
                 Ok((about, _)) => Complaint::input(format!(
                     "--checkpoint {path:?} holds a search for another problem, on {}, and is not overwritten",
@@ -77,6 +89,10 @@ impl CheckpointFile {
                 "--checkpoint {path:?}: the folder {folder:?} does not exist"
             )));
         }
+        file._owner = own(path).map_err(|owner| {
+            Complaint::input(format!("--checkpoint {path:?}: another process keeps its search there{owner}"))
+                .help("wait for its end, or end it, or choose another name")
+        })?;
         Ok(file)
     }
 
@@ -84,8 +100,11 @@ impl CheckpointFile {
     pub fn open(path: &Path) -> Result<(Self, About, Checkpoint), Complaint> {
         // What is replaced later is the file itself, not a link to it.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let mut file = CheckpointFile { path, is_ours: true, locked: None };
-        file.locked = file.lock()?.map(Rc::new);
+        let mut file = CheckpointFile { path, is_ours: true, _owner: None };
+        file._owner = own(&file.path).map_err(|owner| {
+            let complaint = file.complaint(format!("another process is going on with this search{owner}"));
+            complaint.help("wait for its end, or end it")
+        })?;
         let (about, checkpoint) = file.read().map_err(|what| file.complaint(what))?;
         Ok((file, about, checkpoint))
     }
@@ -97,23 +116,6 @@ impl CheckpointFile {
     /// A complaint about the file.
     pub fn complaint(&self, what: impl std::fmt::Display) -> Complaint {
         Complaint::input(format!("FILE, {:?}: {what}", self.path))
-    }
-
-    /// Keeps others from going on with it, too, as far as the disk can do that.
-    fn lock(&self) -> Result<Option<File>, Complaint> {
-        // To open a pipe might take for ever.
-        while cfg!(unix) && self.path.is_file() {
-            let Ok(file) = File::open(&self.path) else { break };
-            if !lock(&file) {
-                let complaint = self.complaint("another process is going on with this search");
-                return Err(complaint.help("wait for its end, or end it"));
-            }
-            // Somebody may have replaced it meanwhile: then the lock is on a file that is there no more.
-            if is_still(&self.path, &file) {
-                return Ok(Some(file));
-            }
-        }
-        Ok(None)
     }
 
     fn read(&self) -> Result<(About, Checkpoint), String> {
@@ -131,19 +133,15 @@ impl CheckpointFile {
         let mut partial = whole::beside(&self.path)?;
         partial.write_all(&bytes)?;
         partial.as_file().sync_all()?;
-        // Nobody else knows of it yet.
-        lock(partial.as_file());
         // The first time, a file that somebody else has put there meanwhile stays as it is.
         let renamed =
             if self.is_ours { partial.persist(&self.path) } else { partial.persist_noclobber(&self.path) };
-        let file = renamed.map_err(|error| match error.error.kind() {
+        renamed.map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => {
                 io::Error::other("another search has written a checkpoint there since this one began")
             }
             _ => error.error,
         })?;
-        // On other systems a file that is open cannot be replaced.
-        self.locked = cfg!(unix).then(|| Rc::new(file));
         self.is_ours = true;
         whole::flush_folder(&self.path)
     }
@@ -156,38 +154,6 @@ impl CheckpointFile {
     /// The search is over.
     pub fn remove(&self) -> io::Result<()> {
         if self.is_ours { fs::remove_file(&self.path) } else { Ok(()) }
-    }
-}
-
-/// Locks a file; whether nobody else has. Where there are no locks, nobody has.
-fn lock(file: &File) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::fs::{FlockOperation, flock};
-        flock(file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        true
-    }
-}
-
-/// Whether a file is the one with this name, as far as that can be told.
-fn is_still(path: &Path, file: &File) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let place = |there: fs::Metadata| (there.dev(), there.ino());
-        match (fs::metadata(path), file.metadata()) {
-            (Ok(named), Ok(own)) => place(named) == place(own),
-            _ => true,
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (path, file);
-        true
     }
 }
 

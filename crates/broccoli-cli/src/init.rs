@@ -1,9 +1,8 @@
 //! `broccoli init`: writes files to start from.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use broccoli_export::whole;
 use broccoli_problem::{Kind, SCHEMA, starter};
 use clap::Args;
 
@@ -76,10 +75,10 @@ impl Init {
             return Err(Complaint::input(format!("{path:?} is there already, and nothing was written"))
                 .help("choose another name or another folder"));
         }
-        for (path, text) in &files {
-            let file = OpenOptions::new().write(true).create_new(true).open(path);
-            let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-            written.map_err(|error| Complaint::input(format!("{path:?} cannot be written: {error}")))?;
+        let contents: Vec<_> = files.iter().map(|(path, text)| (&**path, text.as_bytes())).collect();
+        whole::create_all(&contents)
+            .map_err(|(path, error)| Complaint::input(format!("{path:?} cannot be written: {error}")))?;
+        for (path, _) in &files {
             output::print(&format!("wrote {}\n", path.display()))?;
         }
         let shown = self.file.display();

@@ -21,6 +21,7 @@ mod numbers;
 mod objective;
 mod origin;
 mod output;
+mod owner;
 mod problem;
 mod progress;
 mod prove;
@@ -36,8 +37,8 @@ mod starts;
 mod stopper;
 mod suggest;
 mod target;
+mod used;
 mod verify;
-mod whole;
 
 use std::process::ExitCode;
 

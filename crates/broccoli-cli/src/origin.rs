@@ -1,22 +1,15 @@
 //! Where the problem of a search came from: what a search that is resumed must find as it was.
 //!
-//! A search believes what its system told it before it was interrupted. So the problem as the target poses it, what
-//! the system says about itself and the files that make it up are compared. What cannot be seen from outside, the
-//! library finds out: it asks the system again for a sample of its answers.
+//! A search believes what its system told it before it was interrupted. So the problem as the target poses it and the
+//! identity of the system are compared. What cannot be seen from outside, the library finds out: it asks the system again
+//! for a sample of its answers.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
-
-use broccoli_core::problem::Action;
 use broccoli_core::search::Engine;
-use broccoli_export::difference::difference;
+use broccoli_export::difference::differences;
 use broccoli_export::json::{ProblemJson, SystemJson};
-use broccoli_problem::Target;
+use broccoli_problem::{Identity, Target};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::complaint::Complaint;
 use crate::target::is_file;
 
 /// Where the problem of a search came from.
@@ -26,48 +19,28 @@ pub struct Origin {
     is_environment: bool,
     /// The problem as the target poses it, before any option; none if it takes options to pose one.
     problem: Option<ProblemJson>,
-    /// What the system says about itself.
-    hello: Hello,
-    /// The files of a foreign system that are known.
-    files: Vec<Hashed>,
+    /// The gap that a problem file asks for.
+    gap: Option<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Hello {
-    name: String,
-    observations: Vec<String>,
-    actions: Vec<Action>,
-    initial_values: Option<usize>,
-}
-
-/// A file and the hash of what is in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Hashed {
-    path: String,
-    sha256: String,
+/// What is not as it was, in words.
+#[derive(Default)]
+pub struct Changes {
+    /// What makes it another problem, or another system.
+    pub essential: Vec<String>,
+    /// Where the system is, and the hashes of its files: it may be the same all the same.
+    pub files: Vec<String>,
 }
 
 impl Origin {
     /// The origin of a problem about a target that no option has changed yet, and what the user called it.
-    pub fn new(name: Option<&str>, target: &Target, system: &SystemJson) -> Result<Self, Complaint> {
+    pub fn new(name: Option<&str>, target: &Target, system: &SystemJson) -> Self {
         let problem = target.problem().ok();
-        let names = target.dimensions.iter().filter(|dimension| dimension.expression.is_none());
-        let files = files(system).into_iter().map(|path| {
-            let cannot =
-                |error| Complaint::input(format!("{path:?}, of the system, cannot be read: {error}"));
-            Ok(Hashed { sha256: hash(&path).map_err(cannot)?, path })
-        });
-        Ok(Origin {
+        Origin {
             is_environment: !name.is_some_and(is_file),
             problem: problem.map(|problem| ProblemJson::new(system.clone(), &problem, Engine::Behaviour)),
-            hello: Hello {
-                name: target.name.clone(),
-                observations: names.map(|dimension| dimension.name.clone()).collect(),
-                actions: target.actions.clone(),
-                initial_values: target.initial_values,
-            },
-            files: files.collect::<Result<_, Complaint>>()?,
-        })
+            gap: target.search.gap,
+        }
     }
 
     /// Whether it is a built-in environment by itself.
@@ -75,53 +48,76 @@ impl Origin {
         self.is_environment
     }
 
-    /// What is not as it was, in words.
-    pub fn change(&self, now: &Origin) -> Option<String> {
-        let file = self.files.iter().find_map(|file| {
-            let is_there = |other: &&Hashed| other.path == file.path;
-            match now.files.iter().find(is_there) {
-                Some(other) if other == file => None,
-                Some(_) => Some(format!("the file {:?} of the system is not what it was", file.path)),
-                None => Some(format!("the file {:?} of the system is not there any more", file.path)),
-            }
+    /// What is not as it was.
+    pub fn changes(&self, now: &Origin) -> Changes {
+        let mut changes = Changes::default();
+        // What a system is, is the matter of its identity, but for where it is.
+        let system = self.problem.as_ref().map(|problem| problem.system.clone());
+        let other = now.problem.clone().map(|now| match system.clone() {
+            Some(system) => ProblemJson { system, ..now },
+            None => now,
         });
-        file.or_else(|| difference(&self.problem, &now.problem).map(|what| format!("the problem's {what}")))
-            .or_else(|| difference(&self.hello, &now.hello).map(|what| format!("the system's {what}")))
-            .or_else(|| difference(&self.files, &now.files).map(|what| format!("the system's files: {what}")))
-    }
-}
-
-/// The files that a foreign system is known to be made of: the program and its arguments, as far as they are files,
-/// or the library.
-fn files(system: &SystemJson) -> Vec<String> {
-    match system {
-        SystemJson::Plugin(plugin) => vec![plugin.path.clone()],
-        SystemJson::Subprocess(program) => {
-            let values =
-                program.command.iter().flat_map(|word| [Some(&**word), word.split_once('=').map(|w| w.1)]);
-            let paths = values.flatten().map(|word| Path::new(&program.directory).join(word));
-            let files = paths.filter(|path| path.is_file());
-            files.map(|path| path.to_string_lossy().into_owned()).collect()
+        let told = differences(&self.problem, &other).into_iter().map(|what| format!("the problem's {what}"));
+        changes.essential.extend(told);
+        let told = differences(&self.gap, &now.gap).into_iter();
+        changes
+            .essential
+            .extend(told.map(|what| format!("the search's {}", what.replacen("`all`", "`gap`", 1))));
+        let place = |problem: &Option<ProblemJson>| match problem.as_ref().map(|problem| &problem.system) {
+            Some(SystemJson::Subprocess(program)) => Some(program.directory.clone()),
+            Some(SystemJson::Plugin(plugin)) => Some(plugin.path.clone()),
+            _ => None,
+        };
+        if let (Some(then), Some(now)) = (place(&self.problem), place(&now.problem))
+            && then != now
+        {
+            changes.files.push(format!("the system was in {then:?}, and now it is in {now:?}"));
         }
-        SystemJson::Environment(_) | SystemJson::Noisy(_) | SystemJson::Python(_) => Vec::new(),
+        changes
     }
 }
 
-fn hash(path: &str) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut Writer(&mut hasher))?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-struct Writer<'a>(&'a mut Sha256);
-
-impl io::Write for Writer<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
+impl Changes {
+    /// Adds how a system is not what it was.
+    pub fn add(&mut self, then: &Identity, now: &Identity) {
+        let told = differences(&then.without_files(), &now.without_files()).into_iter();
+        self.essential.extend(told.map(|what| format!("the system's {what}")));
+        let short = |hash: &str| hash.chars().take("sha256 ".len() + 12).collect::<String>();
+        let quoted = |name: &str| {
+            name.split_once(' ').map_or(name.to_owned(), |(file, name)| format!("{file} {name:?}"))
+        };
+        for (name, then) in then.texts().filter(|(name, _)| Identity::is_file(name)) {
+            match now.get(name) {
+                Some(now) if now == then => {}
+                Some(now) => self.files.push(format!(
+                    "the {} of the system is not what it was: {}…, and now {}…",
+                    quoted(name),
+                    short(then),
+                    short(now)
+                )),
+                None => self.files.push(format!("the {} of the system is not there any more", quoted(name))),
+            }
+        }
+        let is_new = |name: &&str| Identity::is_file(name) && then.get(name).is_none();
+        let new = now.texts().map(|(name, _)| name).filter(is_new);
+        self.files.extend(new.map(|name| format!("the {} of the system was not there", quoted(name))));
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    /// All of them.
+    pub fn list(&self) -> Vec<String> {
+        self.essential.iter().chain(&self.files).cloned().collect()
+    }
+
+    /// All of them in one line.
+    pub fn all(&self) -> Option<String> {
+        const MOST: usize = 8;
+        let all = self.list();
+        let more = all.len().saturating_sub(MOST);
+        let told = all[..all.len().min(MOST)].join("; ");
+        match (all.len(), more) {
+            (0, _) => None,
+            (_, 0) => Some(told),
+            _ => Some(format!("{told}; and {more} more")),
+        }
     }
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use broccoli_core::shown::shown_lines;
 use broccoli_export::json::harmless;
+use broccoli_export::whole;
 use serde::Serialize;
 
 use crate::complaint::Complaint;
-use crate::whole;
 
 /// Writes text to standard output. Names in it are safe to show already; should one be forgotten, at least
 /// nothing but line ends controls the terminal.

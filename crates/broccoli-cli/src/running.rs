@@ -1,6 +1,6 @@
 //! Runs a search: when to stop, how many threads, what is shown and what is kept.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
@@ -25,8 +25,9 @@ use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
 use crate::numbers::{finite, memory, time_span, whole};
 use crate::progress::{How, Known, Progress};
+use crate::screen::note;
 use crate::stopper::Stopper;
-use crate::target::short_check;
+use crate::target::{over_at_reset, over_words, short_check};
 
 /// The most threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
@@ -86,6 +87,8 @@ pub struct Plan {
     pub start: Option<Tree>,
     /// An earlier search to go on with, instead of all that.
     pub resumed: Option<Checkpoint>,
+    /// How long its system is asked again for what it answered.
+    pub patience: Duration,
     pub certificate: Option<CertificateFile>,
     pub wanted: Wanted,
 }
@@ -219,8 +222,10 @@ impl RunOptions {
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
-        let wanted = plan.wanted;
-        let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
+        let (wanted, patience, asked_since) = (plan.wanted, plan.patience, OnceCell::new());
+        let has_time = || asked_since.get_or_init(Instant::now).elapsed() < patience;
+        let mut search =
+            plan.search(problem, &factory, kept.as_ref())?.threads(threads).ask_again_while(&has_time);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries.saturating_sub(session.queries));
         }
@@ -246,11 +251,18 @@ impl RunOptions {
             None => Stopper::new(time_limit, self.memory_limit)?,
         };
         let stopper = &*session.stopper.insert(stopper);
-        if target.is_foreign
-            && !self.no_check
-            && !is_begun
-            && let Err(error) = short_check(target, problem)
-        {
+        let over = match (is_begun, target.is_foreign, self.no_check) {
+            (false, true, false) => short_check(target, problem),
+            // What fails here fails in the search, which tells it better.
+            (false, false, _) => Ok(over_at_reset(target, problem).unwrap_or_default()),
+            _ => Ok(Vec::new()),
+        };
+        if let Ok(over) = &over {
+            for what in over_words(problem, over) {
+                note(format_args!("warning: {what}"));
+            }
+        }
+        if let Err(error) = over {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
             return Ok(Searched {
                 found: Err(Box::new(failure)),

@@ -1,5 +1,7 @@
 //! The options of a search that begins.
 
+use std::time::Duration;
+
 use broccoli_core::problem::Problem;
 use broccoli_core::search::Engine;
 use broccoli_core::tree::Tree;
@@ -149,6 +151,7 @@ impl SearchOptions {
             gap: self.gap.or(asked.gap),
             start: None,
             resumed: None,
+            patience: Duration::ZERO,
             certificate: None,
             wanted: Wanted::Best,
         })

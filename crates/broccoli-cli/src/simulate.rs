@@ -3,7 +3,6 @@
 mod runs;
 mod task;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use broccoli_export::csv::TraceWriter;
 use broccoli_export::estimate::Estimate;
 use broccoli_export::json::ProblemJson;
 use broccoli_export::simulation::Simulation;
+use broccoli_export::whole::Replacement;
 use broccoli_problem::Target;
 use clap::Args;
 
@@ -99,7 +99,7 @@ impl Simulate {
         let mut trace = self.open_trace(&task.problem)?;
         let mut runs = Vec::new();
         let ran = runs::run_all(&task.problem, &*target.factory, &task.tree, trace.as_mut(), &mut runs)
-            .and_then(|()| trace.map_or(Ok(()), TraceWriter::finish).map_err(Interrupted::Trace));
+            .and_then(|()| trace.map_or(Ok(()), finish).map_err(Interrupted::Trace));
         let mut failure = match ran {
             Ok(()) => None,
             Err(Interrupted::System(error)) => Some(error),
@@ -164,8 +164,8 @@ impl Simulate {
     /// Opens the file for the traces, unless it is the one with the tree.
     fn open_trace<'p>(&self, problem: &'p Problem) -> Result<Option<Trace<'p>>, Complaint> {
         let Some(path) = &self.trace else { return Ok(None) };
-        let out: Box<dyn Write> = if path == Path::new("-") {
-            Box::new(io::stdout())
+        let out = if path == Path::new("-") {
+            TraceOut::Stdout
         } else {
             let same =
                 |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
@@ -173,7 +173,7 @@ impl Simulate {
                 return Err(Complaint::input(format!("--trace {path:?} would overwrite the tree")));
             }
             let cannot = |error| Complaint::input(format!("--trace {path:?} cannot be written: {error}"));
-            Box::new(File::create(path).map_err(cannot)?)
+            TraceOut::File(Replacement::begin(path).map_err(cannot)?)
         };
         match TraceWriter::new(problem, problem.initial_states().len() > 1, out) {
             Ok(writer) => Ok(Some(writer)),
@@ -182,4 +182,37 @@ impl Simulate {
     }
 }
 
-type Trace<'p> = TraceWriter<'p, Box<dyn Write>>;
+type Trace<'p> = TraceWriter<'p, TraceOut>;
+
+/// Where traces go.
+enum TraceOut {
+    Stdout,
+    /// A file that is replaced when all is written.
+    File(Replacement),
+}
+
+impl Write for TraceOut {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            TraceOut::Stdout => io::stdout().write(bytes),
+            TraceOut::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            TraceOut::Stdout => io::stdout().flush(),
+            TraceOut::File(file) => file.flush(),
+        }
+    }
+}
+
+/// All is written.
+fn finish(trace: Trace<'_>) -> io::Result<()> {
+    let mut out = trace.finish()?;
+    out.flush()?;
+    match out {
+        TraceOut::Stdout => Ok(()),
+        TraceOut::File(file) => file.finish(),
+    }
+}

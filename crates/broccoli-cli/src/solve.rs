@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use broccoli_core::search::Engine;
 use broccoli_export::json::ProblemJson;
-use broccoli_problem::Target;
+use broccoli_problem::{Identity, Target};
 use clap::Args;
 
 use crate::Done;
@@ -23,7 +23,7 @@ use crate::report;
 use crate::running::{Kept, SearchError, Wanted};
 use crate::screen::note;
 use crate::searching::SearchOptions;
-use crate::target::{described, resolve};
+use crate::target::{described, is_file, resolve};
 
 /// Find the best tree, the smallest among the best, and prove it
 ///
@@ -114,11 +114,7 @@ impl Solve {
     /// Runs the command.
     pub fn run(&self) -> Done {
         let (mut target, system) = resolve(&self.target)?;
-        let origin = self
-            .checkpoint
-            .as_ref()
-            .map(|_| Origin::new(Some(&self.target), &target, &system))
-            .transpose()?;
+        let origin = Origin::new(Some(&self.target), &target, &system);
         let problem = self.problem.problem(&mut target)?;
         let system = described(system, &target);
         self.answer.check()?;
@@ -144,10 +140,14 @@ impl Solve {
             note(format_args!("the certificate is about value and size, not the other trees"));
         }
         let json = ProblemJson::new(system.clone(), &problem, Engine::Behaviour);
-        let kept = self.checkpoint.as_ref().zip(origin);
-        let kept = kept.map(|(path, origin)| self.kept(path, &json, origin)).transpose()?;
+        let identity = match is_kept || is_certified {
+            true => target.identity().map_err(|error| Complaint::input(error.to_string()))?,
+            false => Identity::default(),
+        };
+        let kept = self.checkpoint.as_ref();
+        let kept = kept.map(|path| self.kept(path, &json, origin, identity.clone())).transpose()?;
         let kept = kept.map(|kept| Kept { target: target.is_foreign.then(|| self.target.clone()), ..kept });
-        let certificate = self.certificate.begin(&json)?;
+        let certificate = self.certificate.begin(&json, &identity)?;
         let searched = self.search.run(&target, &problem, start, kept, certificate, wanted);
         let searched = searched.map_err(|error| complaint(error, file))?;
         self.answer.tell(&target, system, &problem, searched, report::command())
@@ -181,11 +181,18 @@ impl Solve {
     }
 
     /// Where the search is kept, with all that it takes to run it again.
-    fn kept(&self, path: &Path, problem: &ProblemJson, origin: Origin) -> Result<Kept, Complaint> {
-        let file = CheckpointFile::new(path, problem)?;
+    fn kept(
+        &self,
+        path: &Path,
+        problem: &ProblemJson,
+        origin: Origin,
+        identity: Identity,
+    ) -> Result<Kept, Complaint> {
+        let file = CheckpointFile::new(path, problem, is_file(&self.target).then_some(&*self.target))?;
         let about = About {
             problem: problem.clone(),
             origin,
+            identity,
             command: report::command(),
             seconds: 0.0,
             history: Vec::new(),

@@ -11,6 +11,7 @@ use broccoli_core::search::{Stop, StopReason};
 
 use crate::complaint::Complaint;
 use crate::screen::{self, note};
+use crate::used::{Used, megabytes};
 
 const GO_ON: u8 = 0;
 const TIME_IS_UP: u8 = 1;
@@ -21,6 +22,8 @@ const INTERRUPTED: u8 = 3;
 const SAME_SIGNAL: Duration = Duration::from_millis(100);
 /// How often to look at the memory.
 const MEMORY_LOOK: Duration = Duration::from_millis(20);
+/// And how many times as long as a look takes.
+const MEMORY_SHARE: u32 = 20;
 
 /// The exit code of a command that a second signal ended.
 const SIGNALLED: i32 = 130;
@@ -54,15 +57,22 @@ impl Stopper {
             stopper.watch("time limit", TIME_IS_UP, move || std::thread::sleep(limit))?;
         }
         if let Some(limit) = memory {
-            if used_memory().is_none() {
+            if Used::look().is_none() {
                 return Err(Complaint::other(
                     "--memory-limit: this system does not tell what memory is used",
                 ));
             }
-            let wait = move || {
-                while used_memory().is_none_or(|used| used <= limit) {
-                    std::thread::sleep(MEMORY_LOOK);
+            let wait = move || loop {
+                let begun = Instant::now();
+                if let Some(used) = Used::look().filter(|used| used.total() > limit) {
+                    if let Some(shares) = used.shares() {
+                        let (total, limit) = (megabytes(used.total()), megabytes(limit));
+                        note(format_args!("the memory limit of {limit} is reached with {total}: {shares}"));
+                    }
+                    return;
                 }
+                // To look at all processes takes a while.
+                std::thread::sleep(MEMORY_LOOK.max(begun.elapsed() * MEMORY_SHARE));
             };
             stopper.watch("memory limit", OUT_OF_MEMORY, wait)?;
         }
@@ -79,11 +89,6 @@ impl Stopper {
         let started = std::thread::Builder::new().name(name.into()).spawn(watch);
         started.map(drop).map_err(|error| Complaint::other(format!("cannot watch the {name}: {error}")))
     }
-}
-
-/// The memory that this process has, in bytes.
-fn used_memory() -> Option<usize> {
-    memory_stats::memory_stats().map(|used| used.physical_mem)
 }
 
 impl Stop for Stopper {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use broccoli_blackbox::check::{Broken, Effort, Promise, check};
-use broccoli_core::problem::{Action, Problem, RunError, SystemError};
+use broccoli_core::problem::{Action, Instance, Objective, Problem, RunError, SystemError, Verdict};
 use broccoli_export::difference::difference;
 use broccoli_export::json::{JudgeJson, PluginJson, ProblemJson, SubprocessJson, SystemJson};
+use broccoli_export::number::{counted, list};
 use broccoli_problem::{Diagnosis, ProblemFile, SystemSource, Target};
 
 use crate::complaint::Complaint;
@@ -162,11 +163,43 @@ fn system_json(file: &ProblemFile) -> SystemJson {
 }
 
 /// A short look at a foreign system before it is relied on.
-pub fn short_check(target: &Target, problem: &Problem) -> Result<(), RunError> {
+/// The initial states whose run is over before the first step, as far as they were looked at.
+pub fn short_check(target: &Target, problem: &Problem) -> Result<Vec<(usize, Verdict)>, RunError> {
     match check(problem, &*target.factory, Effort::SHORT) {
-        Ok(_) => Ok(()),
+        Ok(report) => Ok(report.over),
         Err(broken) => Err(run_error(&broken, problem)),
     }
+}
+
+/// The same of a system that needs no check.
+pub fn over_at_reset(target: &Target, problem: &Problem) -> Result<Vec<(usize, Verdict)>, RunError> {
+    let mut instance = Instance::new(problem, &*target.factory)?;
+    let reset = |initial| Ok((initial, instance.reset(initial)?));
+    let all: Result<Vec<_>, RunError> = (0..problem.initial_states().len()).map(reset).collect();
+    Ok(all?.into_iter().filter(|(_, verdict)| *verdict != Verdict::Running).collect())
+}
+
+/// What is to be said of initial states whose run is over before the first step: in words, the first few of them.
+pub fn over_words(problem: &Problem, over: &[(usize, Verdict)]) -> Vec<String> {
+    const MOST: usize = 5;
+    let objective = problem.objective();
+    let consequence = |verdict| match (objective, verdict) {
+        (Objective::Reach { .. }, Verdict::Violated) => "no tree reaches the goal from there",
+        (Objective::Reach { .. }, _) => "every tree has reached the goal there, in 0 steps",
+        (Objective::Survive { .. }, Verdict::Violated) => "every tree has failed there, after 0 steps",
+        (Objective::Survive { .. }, _) => "every tree survives from there",
+        (Objective::Return(_), _) => "every tree has a return of 0 from there",
+    };
+    let word = |verdict| if verdict == Verdict::Violated { "violated" } else { "satisfied" };
+    let told = over.iter().take(MOST).map(|&(initial, verdict)| {
+        let values = list(problem.initial_states()[initial].values());
+        let (word, consequence) = (word(verdict), consequence(verdict));
+        format!("initial state {initial} ({values}) is {word} before the first step: {consequence}")
+    });
+    let more = over.len().saturating_sub(MOST);
+    let more = (more > 0)
+        .then(|| format!("{} more are over before the first step", counted(more as u64, "initial state")));
+    told.chain(more).collect()
 }
 
 /// A broken promise as the failure of the step that showed it.
@@ -176,6 +209,9 @@ fn run_error(broken: &Broken, problem: &Problem) -> RunError {
         promise => format!("it breaks the promise that {}: {}", promise.words(), broken.what),
     };
     let (initial, source) = (broken.initial, SystemError::new(what));
+    if let Some(doing) = broken.doing {
+        return RunError::ComeBack { doing, initial, step: broken.actions.len() as u64, source };
+    }
     match broken.actions.last() {
         None => RunError::Reset { initial, source },
         Some(&action) => {

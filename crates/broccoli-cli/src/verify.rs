@@ -12,7 +12,7 @@ use broccoli_checker::{Certificate, Failure, Limits, TooMuch, Unreadable};
 use broccoli_core::problem::Problem;
 use broccoli_environments::Choice;
 use broccoli_export::json::ProblemJson;
-use broccoli_problem::Target;
+use broccoli_problem::{Identity, Target};
 use clap::Args;
 use serde::Deserialize;
 
@@ -20,6 +20,7 @@ use crate::Done;
 use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::{fraction, memory, whole};
+use crate::origin::Changes;
 use crate::output;
 use crate::target::{built_in, of_saved};
 use told::Told;
@@ -88,6 +89,7 @@ Exit codes:
 #[derive(Deserialize)]
 struct Header {
     problem: ProblemJson,
+    identity: Identity,
 }
 
 impl Verify {
@@ -104,15 +106,19 @@ impl Verify {
             other => file.complaint(other),
         })?;
         drop(bytes);
-        let Header { problem: json } = serde_json::from_str(&certificate.header)
-            .map_err(|error| file.complaint(format!("its problem is damaged: {error}")))?;
+        let Header { problem: json, identity } = serde_json::from_str(&certificate.header)
+            .map_err(|error| file.complaint(format!("its first block is damaged: {error}")))?;
         let problem = json.to_problem().map_err(|error| file.complaint(error))?;
         let target = self.target(&certificate, &json, &file)?;
-        let mut choices = Vec::new();
+        let (mut choices, mut changes) = (Vec::new(), Changes::default());
         if let Some(target) = &target {
             file.check_against(&problem, target)?;
             check_fixed(&problem, target).map_err(|what| file.complaint(what))?;
             choices = chosen(&json, &problem);
+            if !identity.is_empty() {
+                let now = target.identity().map_err(|error| Complaint::other(error.to_string()))?;
+                changes.add(&identity, &now);
+            }
         }
         let checked = match target.filter(|_| !self.record_only) {
             None => certificate.check(None, 0.0, limits),
@@ -129,8 +135,15 @@ impl Verify {
             Err(other) => return Err(Complaint::other(other.to_string())),
         };
         let seconds = started.elapsed().as_secs_f64();
-        let told =
-            Told { certificate: &certificate, json: &json, problem: &problem, choices, checked, seconds };
+        let told = Told {
+            certificate: &certificate,
+            json: &json,
+            problem: &problem,
+            choices,
+            changes: changes.list(),
+            checked,
+            seconds,
+        };
         if self.json {
             output::print_json(&told.as_json())?;
         } else {

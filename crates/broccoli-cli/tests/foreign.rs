@@ -105,7 +105,8 @@ fn hangs_and_late_answers() {
 #[test]
 fn garbage_and_truncated_and_oversized_lines() {
     let said = failure("garbage");
-    assert!(said.contains("cannot be understood: expected value at column 1; received: %&/ �"), "{said}");
+    let no_message = "is no message of the protocol, but begins like text: prints belong on standard error";
+    assert!(said.contains(&format!("{no_message}; received: %&/ �")), "{said}");
     let said = failure("truncated");
     assert!(
         said.contains("it ended (exit status: 0) before it answered; received: {\"observation\":[1"),
@@ -118,6 +119,60 @@ fn garbage_and_truncated_and_oversized_lines() {
     assert!(said.contains("more than one message at once"), "{said}");
     let said = failure("closes");
     assert!(said.contains("it ended (its exit code is not known) before it answered"), "{said}");
+}
+
+/// What is printed by mistake is told apart from what is broken, and shown so that it can be read.
+#[test]
+fn prints_on_standard_output() {
+    for mode in ["prints", "prints-binary"] {
+        let said = failure(mode);
+        assert!(said.contains("begins like text: prints belong on standard error"), "{said}");
+        assert!(said.contains("; received: I am here"), "{said}");
+    }
+    let said = failure("few-binary");
+    assert!(said.contains("no answer within 0.5 s; received: 4 bytes, 49 00 00 00"), "{said}");
+}
+
+/// A run that is over before its first step is told before the search, and by `check`.
+#[test]
+fn a_verdict_at_reset_is_told() {
+    let folder = folder("good", 0);
+    let path = folder.path().join("token.toml");
+    let text = fs::read_to_string(&path).expect("the problem");
+    for (states, violated, what) in [
+        ("[[2], [5]]", "", "initial state 1 (5) is satisfied before the first step: every tree has reached"),
+        (
+            "[[9], [2]]",
+            "violated = \"cell > 8\"",
+            "initial state 0 (9) is violated before the first step: no tree",
+        ),
+    ] {
+        let satisfied = if violated.is_empty() { "" } else { "satisfied = \"cell == 5\"" };
+        let more = format!("timeout = 0.5\n{satisfied}\n{violated}\n");
+        let text = text.replace("[[2], [9]]", states).replace("timeout = 0.5\n", &more);
+        fs::write(&path, text).expect("the problem is written");
+        let output = broccoli(&folder, "solve", &[]);
+        assert!(stderr(&output).starts_with(&format!("warning: {what}")), "{}", stderr(&output));
+        let output = broccoli(&folder, "check", &[]);
+        assert!(stdout(&output).contains(&format!("note      {what}")), "{}", stdout(&output));
+    }
+}
+
+/// What a program takes counts, and that of the programs that it has started; the message says which it is.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_memory_of_programs_counts() {
+    let folder = folder("leaks", 0);
+    let output = broccoli(&folder, "solve", &["--no-check", "--memory-limit", "200MB", "--json"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert_eq!(json(&output)["stopped_by"], "memory limit", "{said}");
+    assert!(said.contains("the memory limit of 200 MB is reached with "), "{said}");
+    let (leaking, other) = (said.find("-c leaked = byte"), said.find("faulty.py leaks"));
+    assert!(
+        leaking.is_some() && other.is_none_or(|other| leaking < Some(other)),
+        "the largest is first: {said}"
+    );
 }
 
 #[test]

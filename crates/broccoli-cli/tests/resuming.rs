@@ -90,6 +90,8 @@ fn a_program_that_has_changed_is_refused() {
     for key in ["status", "value", "bound", "size", "tree"] {
         assert_eq!(resumed[key], whole[key], "{key}");
     }
+    // All that the 400 queries have answered, with the ways there.
+    assert!(resumed["statistics"]["queries_asked_again"].as_u64() >= Some(400), "{resumed}");
 }
 
 #[test]
@@ -101,7 +103,11 @@ fn a_problem_file_that_has_changed_is_refused() {
         ("[[-0.5, 0.0]]", "[[-0.5, 0.0], [0, 0]]", "`initial_states` had 1 entries, and now it has 2"),
         ("horizon = 150", "horizon = 151", "`horizon` was 150, and now it is 151"),
         ("depth = 2", "depth = 3", "`depth` was 2, and now it is 3"),
-        (">= 0.5\"", ">= 0.4\"", "satisfied` was \"position >= 0.5\", and now it is \"position >= 0.4\""),
+        (
+            ">= 0.5\"",
+            ">= 0.4\"",
+            "satisfied when` was \"position >= 0.5\", and now it is \"position >= 0.4\"",
+        ),
         ("\"reach\"", "\"survive\"", "`objective` was \"reach\", and now it is \"survive\""),
         ("[\"python3\", ", "[\"python3\", \"-B\", ", "command"),
     ] {
@@ -109,6 +115,85 @@ fn a_problem_file_that_has_changed_is_refused() {
         stopped.write("car.toml", &PROBLEM.replace(old, new));
         stopped.refused(what);
     }
+}
+
+/// A file that is another may do the same: the user knows, and the system is asked.
+#[test]
+fn another_file_of_the_same_system() {
+    let stopped = Stopped::new(&[]);
+    let script = fs::read_to_string(stopped.path("car.py")).expect("the program");
+    stopped.write("car.py", &format!("{script}# Nothing has changed.\n"));
+    stopped.refused("say --same-system");
+    let again = ["resume", "s.ckpt", "car.toml", "--no-check", "--same-system"];
+    stopped.write("constants.json", "[0.0010000001, 0.0025, 3.0]");
+    let output = stopped.run(&again);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("has changed since the checkpoint was made"), "{}", stderr(&output));
+    stopped.write("constants.json", "[0.001, 0.0025, 3.0]");
+    // No word helps against another problem.
+    stopped.write("car.toml", &PROBLEM.replace("horizon = 150", "horizon = 151"));
+    let output = stopped.run(&again);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("`horizon` was 150, and now it is 151; the file"),
+        "{}",
+        stderr(&output)
+    );
+    stopped.write("car.toml", PROBLEM);
+    let output = stopped.run(&again);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is not what it was"), "{}", stderr(&output));
+}
+
+/// A certificate says what the system was.
+#[test]
+fn a_certificate_of_a_system_that_has_changed() {
+    let stopped = Stopped::new(&[]);
+    let solved = stopped.run(&["solve", "car.toml", "--certificate", "car.proof"]);
+    assert_eq!(solved.status.code(), Some(0), "{}", stderr(&solved));
+    let verify = || stopped.run(&["verify", "car.proof", "car.toml", "--json"]);
+    assert_eq!(json(&verify())["changed"].as_array().map(Vec::len), Some(0));
+    let script = fs::read_to_string(stopped.path("car.py")).expect("the program");
+    stopped.write("car.py", &format!("{script}# Nothing has changed.\n"));
+    let output = verify();
+    let told = json(&output);
+    assert_eq!((output.status.code(), &told["status"]), (Some(0), &"verified".into()), "{told}");
+    let changed = told["changed"][0].as_str().expect("what has changed");
+    assert!(
+        changed.starts_with("the file \"car.py\" of the system is not what it was: sha256 "),
+        "{changed}"
+    );
+    let text = stopped.run(&["verify", "car.proof", "car.toml"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("changed  the file \"car.py\""), "{text}");
+}
+
+/// Who keeps a search in a file is told to others from the beginning, also before the first checkpoint.
+#[test]
+fn two_searches_with_one_checkpoint() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("s.ckpt");
+    let text = file.to_str().expect("UTF-8");
+    let problem = ["solve", "mountain-car", "--depth", "4", "--step", "0.06,0.005", "--checkpoint", text];
+    let mut first = Command::new(env!("CARGO_BIN_EXE_broccoli"));
+    first.args(problem).args(["--threads", "1", "--checkpoint-interval", "1h"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let started = Instant::now();
+    let is_owned = || fs::read_to_string(folder.path().join(".s.ckpt.lock")).is_ok_and(|id| !id.is_empty());
+    while !is_owned() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nobody owns it");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let refused = run(&problem);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    let owner = format!("another process keeps its search there: process {}", first.id());
+    assert!(stderr(&refused).contains(&owner), "{}", stderr(&refused));
+    first.kill().expect("it is there");
+    first.wait().expect("it ends");
+    // What it left behind belongs to nobody.
+    let output = run(&[&problem[..], &["--query-limit", "100"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the checkpoint is left");
 }
 
 /// Options of the first command are not those of the file.
@@ -147,11 +232,8 @@ fn two_resumes_at_once() {
     }
     let refused = run(&["resume", text, "--query-limit", "0"]);
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).contains("another process is going on with this search"),
-        "{}",
-        stderr(&refused)
-    );
+    let owner = format!("another process is going on with this search: process {}", first.id());
+    assert!(stderr(&refused).contains(&owner), "{}", stderr(&refused));
     // Not even after the first has replaced the file some times.
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(run(&["resume", text, "--query-limit", "0"]).status.code(), Some(2));
@@ -251,7 +333,21 @@ fn a_full_disk_does_not_cut_a_result() {
         assert!(stderr(&output).contains("cannot be written"), "{}", stderr(&output));
         assert_eq!(fs::read(path(name)).expect("a file"), b"all that was found before");
     }
-    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2, "nothing is left behind");
+    let tree = path("tree.json");
+    let tree = tree.to_str().expect("UTF-8");
+    run(&["solve", "mountain-car", "--save", tree]);
+    fs::write(path("trace.csv"), "all that was found before").expect("it can be written");
+    let limited = |arguments: &[&str]| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_broccoli")]);
+        shell.args(arguments).current_dir(folder.path()).output().expect("there is a shell")
+    };
+    let output = limited(&["simulate", "mountain-car", tree, "--trace", "trace.csv"]);
+    assert_ne!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read(path("trace.csv")).expect("a file"), b"all that was found before");
+    let output = limited(&["init", "new.toml", "--subprocess"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 4, "nothing is left behind");
 }
 
 /// A link stays a link, and a mode stays a mode.

@@ -68,12 +68,12 @@ impl<'p, W: Write> TraceWriter<'p, W> {
         Ok(())
     }
 
-    /// Makes sure that everything is written.
+    /// Makes sure that everything is written, and gives back where to.
     ///
     /// # Errors
     /// When it cannot be.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.writer.flush()
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.into_inner().map_err(::csv::IntoInnerError::into_error)
     }
 }
 
@@ -96,7 +96,7 @@ pub fn trace(problem: &Problem, trace: &Trace) -> String {
     let mut bytes = Vec::new();
     let written = TraceWriter::new(problem, false, &mut bytes).and_then(|mut writer| {
         writer.trace(0, trace)?;
-        writer.finish()
+        writer.finish().map(drop)
     });
     // A vector takes everything, and names are text.
     debug_assert!(written.is_ok());

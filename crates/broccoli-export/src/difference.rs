@@ -14,55 +14,85 @@ use crate::names::visible;
 /// assert_eq!(difference(&then, &then), None);
 /// ```
 pub fn difference(then: &impl Serialize, now: &impl Serialize) -> Option<String> {
-    let value = |of: Result<Value, serde_json::Error>| of.unwrap_or(Value::Null);
-    between("", &value(serde_json::to_value(then)), &value(serde_json::to_value(now)))
+    differences(then, now).into_iter().next()
 }
 
-/// The first difference at or below a place.
-fn between(place: &str, then: &Value, now: &Value) -> Option<String> {
+/// All differences, in the order of the places; of a list only the first.
+pub fn differences(then: &impl Serialize, now: &impl Serialize) -> Vec<String> {
+    let value = |of: Result<Value, serde_json::Error>| of.unwrap_or(Value::Null);
+    let mut found = Vec::new();
+    between("", &value(serde_json::to_value(then)), &value(serde_json::to_value(now)), &mut found);
+    found
+}
+
+/// The differences at or below a place.
+fn between(place: &str, then: &Value, now: &Value, found: &mut Vec<String>) {
     if then == now {
-        return None;
+        return;
     }
     let name = if place.is_empty() { "all" } else { place };
     match (then, now) {
         (Value::Object(before), Value::Object(after)) => {
             let below = |key: &str| if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
-            let none = Value::Null;
             let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
-            keys.into_iter().find_map(|key| {
-                let of = |values: &serde_json::Map<String, Value>| values.get(key).unwrap_or(&none).clone();
-                between(&below(key), &of(before), &of(after))
-            })
+            let of = |values: &serde_json::Map<String, Value>, key| {
+                values.get(key).unwrap_or(&Value::Null).clone()
+            };
+            keys.for_each(|key| between(&below(key), &of(before, key), &of(after, key), found));
         }
         (Value::Array(before), Value::Array(after)) => {
-            let mut pairs = before.iter().zip(after).zip(0..);
-            let first = pairs.find_map(|((then, now), i)| between(&format!("{place}[{i}]"), then, now));
-            first.or_else(|| {
-                let (then, now) = (before.len(), after.len());
-                Some(format!("`{name}` had {then} entries, and now it has {now}"))
-            })
+            let first = before.iter().zip(after).position(|(then, now)| then != now);
+            match first {
+                Some(i) => between(&format!("{place}[{i}]"), &before[i], &after[i], found),
+                None => {
+                    let (then, now) = (before.len(), after.len());
+                    found.push(format!("`{name}` had {then} entries, and now it has {now}"));
+                }
+            }
         }
-        _ => Some(format!("`{name}` was {}, and now it is {}", shown(then), shown(now))),
+        _ => {
+            let (was, is) = shown(then, now);
+            found.push(format!("`{name}` was {was}, and now it is {is}"));
+        }
     }
 }
 
-/// The longest value that is shown, in characters.
+/// How much of a value is shown, in characters, and how much of what is the same at its beginning.
 const LONGEST: usize = 120;
+const SAME: usize = 40;
 
-fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::Null => return "not given".to_owned(),
+/// Both values so that they can be told apart.
+fn shown(then: &Value, now: &Value) -> (String, String) {
+    let text = |value: &Value| match value {
+        Value::Null => "not given".to_owned(),
         value => visible(&value.to_string()),
     };
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    let (then, now) = (text(then), text(now));
+    let same = then.chars().zip(now.chars()).take_while(|(then, now)| then == now).count();
+    // Letters of two scripts can look alike.
+    let next = |text: &str| text.chars().nth(same);
+    let code = |c: Option<char>| {
+        c.filter(|c| c.is_alphabetic()).map_or("another".to_owned(), |c| format!("U+{:04X}", u32::from(c)))
+    };
+    let is_strange = |c: Option<char>| c.is_some_and(|c| !c.is_ascii());
+    let codes = is_strange(next(&then)) || is_strange(next(&now));
+    let part = |text: &str| {
+        let left_out = if same > LONGEST - SAME { same - SAME } else { 0 };
+        let mut part: String = text.chars().skip(left_out).take(LONGEST).collect();
+        if left_out > 0 {
+            part.insert(0, '…');
+        }
+        if text.chars().count() > left_out + LONGEST {
+            part.push('…');
+        }
+        if codes { format!("{part} (its character {} is {})", same, code(next(text))) } else { part }
+    };
+    (part(&then), part(&now))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::difference;
+    use super::{difference, differences};
     use serde_json::json;
 
     #[test]
@@ -76,5 +106,23 @@ mod tests {
         ] {
             assert_eq!(difference(&then, &now).as_deref(), Some(what));
         }
+    }
+
+    #[test]
+    fn all_places_are_named() {
+        let (then, now) =
+            (json!({"a": 1, "b": {"c": 2, "d": [3, 4]}}), json!({"a": 2, "b": {"c": 5, "d": [6, 7]}}));
+        let expected =
+            ["`a` was 1, and now it is 2", "`b.c` was 2, and now it is 5", "`b.d[0]` was 3, and now it is 6"];
+        assert_eq!(differences(&then, &now), expected);
+    }
+
+    #[test]
+    fn what_looks_alike_is_told_apart() {
+        let long = "x >= 1 and ".repeat(30);
+        let told = difference(&format!("{long}y"), &format!("{long}z")).expect("they differ");
+        assert!(told.contains("and y\", and now it is …") && told.ends_with("and z\""), "{told}");
+        let told = difference(&"speed", &"sp\u{435}ed").expect("they differ");
+        assert!(told.contains("(its character 3 is U+0065)") && told.contains("U+0435"), "{told}");
     }
 }

@@ -107,6 +107,10 @@ pub struct RewardsJson {
     pub high: Option<f64>,
 }
 
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 pub(crate) fn is_worst(over: &Over) -> bool {
     *over == Over::Worst
 }
@@ -340,6 +344,9 @@ pub struct StatisticsJson {
     pub cache_hits: u64,
     /// What became of the labels that were tried.
     pub labels: LabelsJson,
+    /// Queries made when the search was resumed to see whether the system is the one that it was.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub queries_asked_again: u64,
     /// Of the queries, those made for hints: good trees early.
     pub queries_hints: u64,
     /// Queries made again only to come back to a state.
@@ -369,7 +376,9 @@ pub struct LabelsJson {
 
 impl From<Statistics> for StatisticsJson {
     fn from(statistics: Statistics) -> Self {
-        let Statistics { behaviours, cache_hits, queries_hints, replayed, trees, .. } = statistics;
+        let Statistics {
+            behaviours, cache_hits, queries_asked_again, queries_hints, replayed, trees, ..
+        } = statistics;
         StatisticsJson {
             behaviours: BehavioursJson {
                 complete: behaviours.complete,
@@ -378,6 +387,7 @@ impl From<Statistics> for StatisticsJson {
             },
             cache_hits,
             labels: LabelsJson { realisable: behaviours.realisable, unrealisable: behaviours.unrealisable },
+            queries_asked_again,
             queries_hints,
             queries_replayed: replayed,
             trees,

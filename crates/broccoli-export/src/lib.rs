@@ -40,6 +40,7 @@ pub mod saved;
 pub mod simulation;
 pub mod stages;
 pub mod text;
+pub mod whole;
 pub mod worth;
 
 #[cfg(doctest)]

@@ -134,6 +134,7 @@ fn queries(statistics: Statistics) -> String {
         queries,
         queries_hints,
         queries_confirming,
+        queries_asked_again,
         replayed,
         cache_hits,
         necessary_queries,
@@ -151,6 +152,9 @@ fn queries(statistics: Statistics) -> String {
     }
     if cache_hits > 0 {
         lines.push(format!("{} spared by the cache", grouped(cache_hits)));
+    }
+    if queries_asked_again > 0 {
+        lines.push(format!("{} more to see whether the system is what it was", grouped(queries_asked_again)));
     }
     if queries_confirming > 0 {
         lines.push(format!("{} more to run the tree again", grouped(queries_confirming)));

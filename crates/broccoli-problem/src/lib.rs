@@ -21,6 +21,7 @@ pub mod bytes;
 mod diagnosis;
 mod featured;
 mod file;
+mod identity;
 mod judged;
 mod objective;
 mod open;
@@ -31,6 +32,7 @@ mod target;
 
 pub use diagnosis::Diagnosis;
 pub use file::{ProblemFile, SearchOptions, SystemSource};
+pub use identity::{FileError, Identity};
 pub use objective::{Lack, ObjectiveChoice, ObjectiveKind};
 pub use starter::{Kind, starter};
 pub use starts::initial_states;

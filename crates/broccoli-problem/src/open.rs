@@ -9,6 +9,7 @@ use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
+use crate::identity::Source;
 use crate::judged::Judged;
 use crate::objective::Says;
 use crate::starts::{MOST_STATES, MOST_VALUES, Starts};
@@ -50,12 +51,15 @@ impl ProblemFile {
                 let subprocess =
                     Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
                 let description = subprocess.description().clone();
-                self.judged(&description, Arc::new(subprocess), "its hello needs \"rewards\": true")?
+                let source = Source::program(program, &description);
+                let promise = "its hello needs \"rewards\": true";
+                self.judged(&description, source, Arc::new(subprocess), promise)?
             }
             SystemSource::Plugin(path) => {
                 let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
                 let description = plugin.description().clone();
-                self.judged(&description, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?
+                let source = Source::library(path, &description);
+                self.judged(&description, source, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?
             }
         };
         self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
@@ -66,6 +70,7 @@ impl ProblemFile {
     fn judged(
         &self,
         description: &Description,
+        source: Source,
         factory: Arc<dyn SystemFactory>,
         promise: &'static str,
     ) -> Result<Target, Diagnosis> {
@@ -87,12 +92,14 @@ impl ProblemFile {
             promise,
         };
         if own {
-            return Ok(Target::foreign(description, says, factory));
+            return Ok(Target::foreign(description, says, source, factory));
         }
+        let (satisfied_text, violated_text) = self.conditions();
+        let source = source.judged(satisfied_text, violated_text);
         let judged = move || -> Result<Box<dyn System>, SystemError> {
             Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
         };
-        Ok(Target::foreign(description, says, Arc::new(judged)))
+        Ok(Target::foreign(description, says, source, Arc::new(judged)))
     }
 
     /// Refuses a file without thresholds, unless its trees are to be leaves.

@@ -15,6 +15,7 @@ use broccoli_expression::{Expression, ExpressionError};
 
 use crate::featured::Featured;
 use crate::file::SearchOptions;
+use crate::identity::Source;
 use crate::objective::Says;
 
 /// One dimension of the observation.
@@ -84,6 +85,8 @@ pub struct Target {
     noise: f64,
     /// What a foreign system can say of a run.
     pub(crate) says: Option<Says>,
+    /// What is known of a foreign system.
+    pub(crate) source: Option<Source>,
     /// Makes the systems without the derived dimensions.
     plain: Arc<dyn SystemFactory>,
     /// The derived dimensions.
@@ -122,6 +125,7 @@ impl Target {
             environment: Some(environment),
             noise: 0.0,
             says: None,
+            source: None,
             plain: factory,
             features: Vec::new(),
         }
@@ -324,7 +328,12 @@ impl Target {
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
-    pub(crate) fn foreign(description: &Description, says: Says, factory: Arc<dyn SystemFactory>) -> Self {
+    pub(crate) fn foreign(
+        description: &Description,
+        says: Says,
+        source: Source,
+        factory: Arc<dyn SystemFactory>,
+    ) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
             range: None,
@@ -351,6 +360,7 @@ impl Target {
             environment: None,
             noise: 0.0,
             says: Some(says),
+            source: Some(source),
             plain: factory,
             features: Vec::new(),
         }

@@ -28,6 +28,10 @@ enum Flaw {
     NaNReward,
     /// The reward depends on what is not saved.
     ForgetsReward,
+    /// A state cannot be restored.
+    Refuses,
+    /// It cannot be reset if a state was restored first.
+    NeedsReset,
 }
 
 /// A token on a line, with a hidden count of moves to the right that ends the run at 40.
@@ -37,6 +41,8 @@ struct Token {
     cell: f64,
     moves: u32,
     answers: u32,
+    was_reset: bool,
+    is_stuck: bool,
 }
 
 impl Token {
@@ -63,6 +69,10 @@ impl Token {
 
 impl System for Token {
     fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        if self.is_stuck {
+            return Err(SystemError::new("no model is loaded"));
+        }
+        self.was_reset = true;
         self.cell = initial.values()[0];
         if self.flaw == Flaw::ForgetsReward {
             self.answers = 0;
@@ -86,6 +96,10 @@ impl System for Token {
         Ok(())
     }
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        if self.flaw == Flaw::Refuses {
+            return Err(SystemError::new("no room"));
+        }
+        self.is_stuck = self.flaw == Flaw::NeedsReset && !self.was_reset;
         let (cell, moves) = state.split_first_chunk().ok_or_else(|| SystemError::new("too short"))?;
         self.cell = f64::from_le_bytes(*cell);
         if self.flaw != Flaw::Forgets {
@@ -109,7 +123,15 @@ fn checked(flaw: Flaw) -> Result<Report, Broken> {
     let made = AtomicU32::new(0);
     let factory = || {
         let number = made.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Token { flaw, number, cell: 0.0, moves: 0, answers: 0 }) as Box<dyn System>)
+        Ok(Box::new(Token {
+            flaw,
+            number,
+            cell: 0.0,
+            moves: 0,
+            answers: 0,
+            was_reset: false,
+            is_stuck: false,
+        }) as Box<dyn System>)
     };
     check(&problem, &factory, Effort::FULL)
 }
@@ -118,6 +140,7 @@ fn checked(flaw: Flaw) -> Result<Report, Broken> {
 fn a_good_system_passes_and_every_broken_promise_is_found_with_few_actions() {
     let report = checked(Flaw::None).unwrap();
     assert_eq!(report.sequences, (200, 200));
+    assert_eq!(report.over, []);
     assert!(report.steps > 10_000 && report.notes.is_empty(), "{report:?}");
     assert_eq!(report.rewards, None);
     assert_eq!(checked(Flaw::NoneWithRewards).unwrap().rewards, Some((-40.0, 0.0)));
@@ -131,9 +154,13 @@ fn a_good_system_passes_and_every_broken_promise_is_found_with_few_actions() {
         (Flaw::RandomReward, Promise::Repeats, 1),
         (Flaw::NaNReward, Promise::Numbers, 2),
         (Flaw::ForgetsReward, Promise::ComesBack, 2),
+        (Flaw::Refuses, Promise::ComesBack, 1),
+        (Flaw::NeedsReset, Promise::Answers, 1),
     ] {
         let broken = checked(flaw).unwrap_err();
         assert_eq!(broken.promise, promise, "{flaw:?}: {broken:?}");
         assert!(broken.actions.len() <= actions, "{flaw:?}: {broken:?}");
+        let doing = if flaw == Flaw::Refuses { Some("restoring") } else { None };
+        assert_eq!(broken.doing, doing, "{flaw:?}: {broken:?}");
     }
 }

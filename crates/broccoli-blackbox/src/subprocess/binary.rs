@@ -26,6 +26,13 @@ pub(super) fn announced(bytes: &[u8]) -> Option<usize> {
     Some(HEADER + length as usize)
 }
 
+/// Whether bytes begin like a frame that answers something, as far as they go.
+pub(super) fn is_frame(bytes: &[u8]) -> bool {
+    const ANSWERS: [u8; 4] = [kind::REPLIES, kind::SNAPSHOT, kind::RESTORED, kind::ERROR];
+    let Some(header) = bytes.first_chunk::<HEADER>() else { return true };
+    ANSWERS.contains(&header[4]) && header[5..] == [0; 3]
+}
+
 pub(super) fn write(request: Request<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER]);

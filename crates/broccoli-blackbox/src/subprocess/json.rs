@@ -247,6 +247,9 @@ fn parse<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, Refusal> {
         } else {
             ""
         };
+        if Format::Json.is_text(message) {
+            return Refusal::Printed;
+        }
         // The place is in the excerpt that goes with the message; a line number would always be 1.
         let text = error.to_string();
         let what = text.split(" at line ").next().unwrap_or_default();

@@ -34,9 +34,18 @@ impl Format {
                 Ok(newline.map(|newline| scanned + newline + 1))
             }
             Format::Binary => match binary::announced(bytes) {
-                Some(end) if end > LONGEST => Err(Silence::Oversized),
+                Some(end) if end > LONGEST && !self.is_text(bytes) => Err(Silence::Oversized),
+                Some(end) if end > LONGEST => Err(Silence::Printed),
                 end => Ok(end.filter(|&end| bytes.len() >= end)),
             },
+        }
+    }
+
+    /// Whether what a program wrote is no message, and was printed by mistake.
+    pub(super) fn is_text(self, bytes: &[u8]) -> bool {
+        match self {
+            Format::Json => bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{'),
+            Format::Binary => !binary::is_frame(bytes) && is_text(bytes),
         }
     }
 
@@ -86,6 +95,17 @@ pub(super) enum Request<'a> {
     Restore(&'a [u8]),
 }
 
+/// How many bytes at the beginning can be read by people. In other scripts than ours they are UTF-8.
+pub(super) fn text_length(bytes: &[u8]) -> usize {
+    let is_text = |&byte: &u8| byte >= b' ' && byte != 0x7f || byte.is_ascii_whitespace();
+    bytes.iter().position(|byte| !is_text(byte)).unwrap_or(bytes.len())
+}
+
+/// Whether bytes begin like something that people read: no header of a frame has two such bytes and is otherwise wrong.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    text_length(bytes) >= 2
+}
+
 /// An answer that is not what the protocol asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -93,6 +113,8 @@ pub(super) enum Refusal {
     Reported(String),
     /// The message cannot be understood, and why.
     Malformed(String),
+    /// It is none, but was printed.
+    Printed,
 }
 
 /// Refuses a message.

@@ -17,8 +17,8 @@ use broccoli_core::shown::shown;
 
 pub use self::message::{Format, Replies};
 
-use self::message::{Refusal, Request};
-use self::pipes::Pipes;
+use self::message::{Refusal, Request, is_text, text_length};
+use self::pipes::{Pipes, Silence};
 use crate::description::{ComesBack, Description};
 
 /// Which program to run, and how to talk to it.
@@ -355,6 +355,7 @@ fn explain(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Reported(error) => format!("it reports an error: {error}"),
         Refusal::Malformed(why) => format!("its answer cannot be understood: {why}"),
+        Refusal::Printed => Silence::Printed.to_string(),
     }
 }
 
@@ -368,9 +369,19 @@ fn complete(what: String, pipes: &mut Pipes) -> String {
     format!("{what}{received}{words}")
 }
 
-/// The start and the end of what may be long, or no text at all.
+/// The start and the end of what may be long: as text as far as it is that, and else byte by byte.
 fn excerpt(bytes: &[u8]) -> String {
     const ENDS: usize = 200;
+    const BYTES: usize = 32;
+    let length = text_length(bytes);
+    if length < bytes.len() && is_text(bytes) {
+        return format!("{} and then {} other bytes", excerpt(&bytes[..length]), bytes.len() - length);
+    }
+    if length < bytes.len() {
+        let start: Vec<String> = bytes.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let more = if bytes.len() > BYTES { " …" } else { "" };
+        return format!("{} bytes, {}{more}", bytes.len(), start.join(" "));
+    }
     let text = |bytes: &[u8]| shown(String::from_utf8_lossy(bytes).trim_end()).into_owned();
     if bytes.len() <= 2 * ENDS {
         return text(bytes);

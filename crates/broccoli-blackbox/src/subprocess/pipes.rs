@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::message::Format;
+use super::message::{Format, is_text};
 
 /// The longest message that is read.
 pub(super) const LONGEST: usize = 16 << 20;
@@ -37,6 +37,11 @@ pub(super) enum Silence {
     Oversized,
     #[error("it wrote more than one message at once")]
     TooMuch,
+    #[error(
+        "what it wrote to standard output is no message of the protocol, but begins like text: prints belong on \
+         standard error"
+    )]
+    Printed,
     #[error("its pipes failed: {0}")]
     Pipe(#[from] Errno),
 }
@@ -94,13 +99,16 @@ impl Pipes {
             unsent = self.send(unsent)?;
             if self.receive()? {
                 if let Some(end) = format.end(&self.received, scanned)? {
-                    return if end == self.received.len() {
-                        Ok(&self.received)
-                    } else {
-                        Err(Silence::TooMuch)
+                    return match end == self.received.len() {
+                        true => Ok(&self.received),
+                        false if format.is_text(&self.received) => Err(Silence::Printed),
+                        false => Err(Silence::TooMuch),
                     };
                 }
                 scanned = self.received.len();
+                if format == Format::Binary && format.is_text(&self.received) {
+                    return Err(Silence::Printed);
+                }
                 if scanned > LONGEST {
                     return Err(Silence::Oversized);
                 }
@@ -109,8 +117,12 @@ impl Pipes {
             let elapsed = started.elapsed();
             if elapsed >= timeout {
                 // Its end goes unnoticed while a process that it has started keeps the pipe open.
-                let ended = self.has_ended_within(Duration::ZERO);
-                return Err(if ended { Silence::Ended(self.status()) } else { Silence::Timeout(timeout) });
+                return Err(match self.has_ended_within(Duration::ZERO) {
+                    true => Silence::Ended(self.status()),
+                    // Fewer bytes than any message has.
+                    false if format == Format::Binary && is_text(&self.received) => Silence::Printed,
+                    false => Silence::Timeout(timeout),
+                });
             }
             if elapsed >= SPIN {
                 self.sleep(!unsent.is_empty(), timeout - elapsed)?;

@@ -3,6 +3,7 @@
 use broccoli_checker::{Certificate, Checked, Claim, Objective, Refutation};
 use broccoli_core::problem::Problem;
 use broccoli_core::search::Solution;
+use broccoli_core::shown::shown;
 use broccoli_core::tree::Tree;
 use broccoli_environments::Choice;
 use broccoli_export::json::{ProblemJson, StatusJson};
@@ -16,6 +17,8 @@ pub(super) struct Told<'a> {
     pub(super) json: &'a ProblemJson,
     pub(super) problem: &'a Problem,
     pub(super) choices: Vec<Choice>,
+    /// How the system is not what it was.
+    pub(super) changes: Vec<String>,
     pub(super) checked: Result<Checked, Refutation>,
     pub(super) seconds: f64,
 }
@@ -85,6 +88,11 @@ impl Told<'_> {
             text += &format!("{margin:9}{choice}\n");
             margin = "";
         }
+        let mut margin = "changed";
+        for change in &self.changes {
+            text += &format!("{margin:9}{}\n", shown(change));
+            margin = "";
+        }
         text
     }
 
@@ -132,6 +140,7 @@ impl Told<'_> {
                 "labels": wrong.labels,
             })),
             "seconds": self.seconds,
+            "changed": self.changes,
             "choices": self.choices.iter().map(choice).collect::<Vec<_>>(),
             "problem": self.json,
         })

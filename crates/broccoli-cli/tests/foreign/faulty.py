@@ -21,6 +21,13 @@ if mode.startswith("forks"):
     print(child.pid, file=log, flush=True)
 
 
+if mode == "leaks":
+    # Somewhere else: in a program that this one has started.
+    script = "leaked = bytearray(b'x') * 300_000_000; input()"
+    child = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, start_new_session=False)
+    print(child.pid, file=log, flush=True)
+
+
 def line(value):
     out.write(json.dumps(value).encode() + b"\n")
     out.flush()
@@ -40,7 +47,7 @@ def hello():
         "actions": [{"name": "left", "value": -1}, {"name": "right", "value": 1}],
         "come_back": "reset",
         "verdicts": True,
-        "format": "binary" if mode == "nan-binary" else "json",
+        "format": "binary" if mode.endswith("binary") else "json",
     }
     if mode == "no-actions":
         del answer["actions"]
@@ -89,6 +96,9 @@ def fault():
         "no-verdict": b'{"observation":[1]}\n',
         "twice": 2 * b'{"observation":[1],"verdict":"running"}\n',
         "error": b'{"error":"the tank is empty"}\n',
+        "prints": b'I am here\n{"observation":[1],"verdict":"running"}\n',
+        "prints-binary": b"I am here\n" + struct.pack("<IB3xQd", 16, 129, 0, 1.0),
+        "few-binary": b"I\0\0\0",
         "nan-binary": struct.pack("<IB3xQd", 16, 129, 0, float("nan")),
     }.get(mode)
 
@@ -98,6 +108,8 @@ def serve_json():
     cell = 0
     for text in sys.stdin:
         message = json.loads(text)
+        if mode == "leaks":
+            time.sleep(0.01)
         if mode == "chatty":
             sys.stderr.write("x" * 300_000)
         if message["type"] == "reset":
@@ -132,7 +144,7 @@ def serve_binary():
 
 
 hello()
-if mode == "nan-binary":
+if mode.endswith("binary"):
     serve_binary()
 else:
     serve_json()

@@ -118,10 +118,17 @@ impl Checkpoint {
             && self.counts.are_plausible()
     }
 
-    /// Asks a system again for some of what it answered before the checkpoint was made, and for what the best tree
-    /// did.
-    pub(super) fn run_again(&self, problem: &Problem, instance: &mut Instance<'_>) -> Result<(), RunError> {
-        self.saved.sample.run_again(problem, instance)?;
+    /// Asks a system again for some of what it answered before the checkpoint was made, for more as long as there is
+    /// time, and for what the best tree did.
+    pub(super) fn run_again(
+        &self,
+        problem: &Problem,
+        has_time: &dyn Fn() -> bool,
+        instance: &mut Instance<'_>,
+    ) -> Result<(), RunError> {
+        if let Some(sample) = &self.saved.sample {
+            sample.run_again(problem, self.counts.queries, self.saved.trie(), has_time, instance)?;
+        }
         let started = self.start.clone().zip(self.incumbent);
         let best =
             started.map(|(tree, (value, _))| Solution { tree, value }).or_else(|| self.saved.best(problem));

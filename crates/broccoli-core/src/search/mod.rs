@@ -113,6 +113,10 @@ pub struct Search<'a> {
     checkpoint: Option<Checkpoint>,
     /// Whether the checkpoint was made just now, by the same system.
     is_going_on: bool,
+    /// Whether there is time to ask the system more of what it answered before the checkpoint was made, and the queries
+    /// that this took.
+    has_time: Option<&'a dyn Fn() -> bool>,
+    asked_again: u64,
     /// Whether it is for a [part](Subproblem) of a search, whose best tree need not be that of the whole: then any
     /// of its best trees will do.
     is_part: bool,
@@ -144,6 +148,8 @@ impl<'a> Search<'a> {
             keeper: None,
             checkpoint: None,
             is_going_on: false,
+            has_time: None,
+            asked_again: 0,
             is_part: false,
             threads: NonZeroUsize::MIN,
             cache: 0,
@@ -305,8 +311,8 @@ impl<'a> Search<'a> {
     /// all else may differ. The answer is the same as if the search had never been interrupted.
     ///
     /// Before anything else the system is asked again for a sample of what it answered then, and for what the
-    /// best tree did: [`RunError::Changed`] if it is not the same system any more. These queries count as those that
-    /// only come back to a state.
+    /// best tree did: [`RunError::Changed`] if it is not the same system any more. The limit on queries is not for this:
+    /// however few a run makes, it gets on. [`Search::ask_again_while`] lets it take longer.
     ///
     /// # Errors
     /// When the checkpoint is damaged, or of another problem.
@@ -323,6 +329,13 @@ impl<'a> Search<'a> {
         self.start = None;
         self.checkpoint = Some(checkpoint);
         Ok(self)
+    }
+
+    /// When the search is [resumed](Search::resume), asks the system again for more of what it answered before, up to all
+    /// that is written down, as long as `has_time`. Without this it is asked for a small part.
+    pub fn ask_again_while(mut self, has_time: &'a dyn Fn() -> bool) -> Self {
+        self.has_time = Some(has_time);
+        self
     }
 
     /// Runs the search to its end. Unless it was stopped from outside, its tree is then run once more, to
@@ -377,7 +390,8 @@ impl<'a> Search<'a> {
             Err(RunError::Stopped(reason)) => Some(reason),
             _ => None,
         };
-        let (Conclusion { status, best, bound, estimate }, statistics) = progress.finish(stopped);
+        let (Conclusion { status, best, bound, estimate }, mut statistics) = progress.finish(stopped);
+        statistics.queries_asked_again = self.asked_again;
         let (engine, intervals) = (self.engine, Vec::new());
         (ended, Outcome { engine, status, best, bound, intervals, estimate, statistics })
     }
@@ -397,7 +411,7 @@ impl<'a> Search<'a> {
         let mut ran_again = Ok(());
         if let Some(checkpoint) = checkpoint {
             progress.resume(checkpoint);
-            ran_again = match self.run_again(checkpoint, progress) {
+            ran_again = match self.run_again(checkpoint) {
                 Err(error) if !matches!(error, RunError::Stopped(_)) => return Err(error),
                 ran_again => ran_again,
             };
@@ -443,13 +457,14 @@ impl<'a> Search<'a> {
     }
 
     /// Sees whether the system is still the one that a checkpoint is about.
-    fn run_again(&self, checkpoint: &Checkpoint, progress: &mut Progress<'_>) -> Result<(), RunError> {
+    fn run_again(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
         if self.is_going_on {
             return Ok(());
         }
-        let mut instance = progress.instance(self.problem, self.factory)?;
-        let ran_again = instance.guarded(|instance| checkpoint.run_again(self.problem, instance));
-        progress.ran_again(instance.queries());
+        let mut instance = Instance::gated(self.problem, self.factory, Arc::new(Gate::new(self.stop, None)))?;
+        let has_time = self.has_time.unwrap_or(&|| false);
+        let ran_again = instance.guarded(|instance| checkpoint.run_again(self.problem, has_time, instance));
+        self.asked_again = instance.queries();
         ran_again
     }
 

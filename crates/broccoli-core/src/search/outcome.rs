@@ -47,6 +47,8 @@ pub struct Statistics {
     pub cache_hits: u64,
     /// Queries made at the end to see whether the system does again what it did.
     pub queries_confirming: u64,
+    /// Queries made when a search is resumed to see whether the system is the one that it was (`behaviour`).
+    pub queries_asked_again: u64,
     /// How many queries any search must make to prove this answer, if the engine knows it
     /// (`behaviour`, one initial state).
     pub necessary_queries: Option<u64>,
@@ -73,6 +75,7 @@ impl std::ops::Add for Statistics {
             replayed: self.replayed + other.replayed,
             cache_hits: self.cache_hits + other.cache_hits,
             queries_confirming: self.queries_confirming + other.queries_confirming,
+            queries_asked_again: self.queries_asked_again + other.queries_asked_again,
             necessary_queries: None,
             behaviours: self.behaviours + other.behaviours,
         }

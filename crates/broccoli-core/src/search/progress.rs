@@ -147,17 +147,6 @@ impl<'a> Progress<'a> {
         self.counts = checkpoint.counts;
     }
 
-    /// Queries were made to see whether the system is the one that it was.
-    pub(super) fn ran_again(&mut self, queries: u64) {
-        self.before.replayed += queries;
-        self.walked(Counts::default());
-    }
-
-    /// The queries made so far, those that only came back to a state aside.
-    pub(super) fn queries(&self) -> u64 {
-        self.statistics.queries
-    }
-
     /// A system whose queries end when the search is to stop.
     pub(super) fn instance<'p>(
         &self,

@@ -61,7 +61,7 @@ use self::team::Board;
 pub use self::tuning::{HintTuning, Tuning};
 use super::evidence::Witness;
 use super::progress::Progress;
-use super::sample;
+use super::sample::{self, Sample};
 use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
 use crate::tree::Tree;
@@ -89,7 +89,8 @@ pub(super) fn search(
     progress: &mut Progress<'_>,
     state: Option<State>,
 ) -> Result<(), RunError> {
-    let sample = state.as_ref().map(|state| state.sample.clone()).unwrap_or_default();
+    let sample = state.as_ref().and_then(|state| state.sample.clone());
+    let sample = sample.unwrap_or_else(|| Sample::new(factory.is_quick()));
     let setting = Setting {
         problem,
         factory,

@@ -19,6 +19,7 @@ use super::places::Places;
 use super::realise::are_cells;
 use super::walk::Position;
 use crate::problem::{Instance, Problem, Rank, RunError, Verdict};
+use crate::search::sample::Stop;
 
 /// Number of an initial state, or of a node: the nodes of a trie come after the initial states, and those that a task
 /// adds come after the nodes of the trie.
@@ -138,6 +139,26 @@ impl Trie {
 
     fn record(&self, node: Node) -> &Record {
         &self.records[(node - self.first) as usize]
+    }
+
+    /// The traces, those first that were added last: the initial state, and the places where it came to something new.
+    pub(in crate::search) fn traces(&self) -> impl Iterator<Item = (usize, Vec<Stop<'_>>)> {
+        let own = |node: Node| node.checked_sub(self.first).map(|own| own as usize);
+        let mut goes_on = vec![false; self.records.len()];
+        self.records.iter().filter_map(|record| own(record.parent)).for_each(|parent| goes_on[parent] = true);
+        let last = (0..self.records.len()).rev().filter(move |&index| !goes_on[index]);
+        last.map(move |last| {
+            let (mut node, mut action, mut stops) = (self.first + last as Node, None, Vec::new());
+            loop {
+                let Record { steps, verdict, parent, after, .. } = *self.record(node);
+                stops.push(Stop { steps, verdict, cell: self.cell(node), action });
+                if own(parent).is_none() {
+                    stops.reverse();
+                    return (parent as usize, stops);
+                }
+                (node, action) = (parent, Some(after as u16));
+            }
+        })
     }
 
     /// The places are not known any more.

@@ -46,7 +46,7 @@ pub(in crate::search) struct State {
     /// None if it is not known how many there were: a task has failed and is done again, or this is a part of a search.
     pub(super) transitions: Option<Transitions>,
     /// Some of what the system has answered.
-    pub(in crate::search) sample: Sample,
+    pub(in crate::search) sample: Option<Sample>,
 }
 
 impl State {
@@ -65,7 +65,7 @@ impl State {
             failures: vec![0; problem.initial_states().len()],
             trie: Arc::new(Trie::new(problem)),
             transitions: Some(Transitions::default()),
-            sample: Sample::default(),
+            sample: None,
         }
     }
 
@@ -108,6 +108,11 @@ impl State {
         }
     }
 
+    /// The traces that are remembered.
+    pub(in crate::search) fn trie(&self) -> &Trie {
+        &self.trie
+    }
+
     /// Whether it can be the state of a search for this problem.
     pub(in crate::search) fn is_of(&self, problem: &Problem) -> bool {
         let is_found = |found: &Found| {
@@ -138,7 +143,7 @@ impl State {
             && self.chunk.iter().filter(|task| task.rung.is_none()).all(|task| task.is_of(problem))
             && self.ladder.is_of(problem, self.chunk.iter().filter(|task| task.rung.is_some()))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
-            && self.sample.is_of(problem)
+            && self.sample.as_ref().is_none_or(|sample| sample.is_of(problem))
             && (*self.trie).clone().restore(problem)
     }
 

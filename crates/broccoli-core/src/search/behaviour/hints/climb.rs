@@ -227,6 +227,15 @@ impl<'p> Climb<'p> {
         self.labels.find(cell).1.map(|index| self.labels.given(index as usize).label)
     }
 
+    /// The labels that lead to the present place.
+    pub(in super::super) fn labelled_cells(&self) -> Vec<Labelled> {
+        let one = |index| Labelled {
+            cell: self.labels.cell(index).to_vec(),
+            label: self.labels.given(index).label,
+        };
+        (0..self.labels.len()).map(one).collect()
+    }
+
     /// The state of the system where a step starts; empty if the way there is to act as the labels say.
     pub(in super::super) fn start(&self, from: Origin) -> Option<&[u8]> {
         match from {

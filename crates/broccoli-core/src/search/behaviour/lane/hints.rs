@@ -74,6 +74,7 @@ impl<S: Store> Lane<'_, S> {
 
     /// Tells the local search what came of a step or a reset, and keeps the place where the system is.
     pub(super) fn tell_hints(&mut self, verdict: Verdict) -> Result<(), RunError> {
+        self.look_for_sample(verdict);
         let Some(climb) = &mut self.climb else { return Ok(()) };
         climb.tell(verdict, self.instance.reward(), &self.cell);
         if climb.recall.wants_place() {

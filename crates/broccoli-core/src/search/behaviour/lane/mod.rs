@@ -101,9 +101,11 @@ pub(super) struct Lane<'p, S: Store> {
     /// Whether what the system answers is written down, and room for its state.
     wants_replies: bool,
     state: Vec<u8>,
-    /// After how many steps some of what the system answers is taken down.
+    /// After how many queries some of what the system answers is taken down.
     sample_at: u64,
     sampler: Option<Box<Sampler>>,
+    /// Whether all answers are looked at, for those that are extreme.
+    looks_at_all: bool,
 }
 
 impl<'p, S: Store> Lane<'p, S> {
@@ -147,7 +149,8 @@ impl<'p, S: Store> Lane<'p, S> {
             wants_replies: witness.as_ref().is_some_and(|witness| witness.wants_replies()),
             state: Vec::new(),
             sample_at: if sample.is_some() { 0 } else { u64::MAX },
-            sampler: sample.clone().map(|sample| Box::new(Sampler::new(sample))),
+            sampler: sample.clone().map(|sample| Box::new(Sampler::new(sample, problem.dimensions().len()))),
+            looks_at_all: sample.is_some() && !factory.is_quick(),
         }
     }
 
@@ -236,9 +239,7 @@ impl<'p, S: Store> Lane<'p, S> {
         if self.wants_replies {
             self.record(verdict)?;
         }
-        if self.walk.work >= self.sample_at {
-            self.sample(verdict);
-        }
+        self.look_for_sample(verdict);
         self.walk.tell(verdict, self.instance.reward(), &self.cell);
         if self.walk.recall.wants_place() {
             self.keep_place()?;
@@ -265,20 +266,42 @@ impl<'p, S: Store> Lane<'p, S> {
         Ok(())
     }
 
-    /// Takes down what the system has answered to a step.
+    /// Takes down what the system has answered to a step, if that is wanted.
+    #[inline(always)]
+    fn look_for_sample(&mut self, verdict: Verdict) {
+        if self.instance.queries() >= self.sample_at || self.looks_at_all {
+            self.sample(verdict);
+        }
+    }
+
     #[cold]
     fn sample(&mut self, verdict: Verdict) {
-        let Ask::Step { from, action, .. } = self.walk.ask else { return };
+        let climb = self.climb.as_ref().filter(|_| self.is_hint);
+        let Ask::Step { from, action } = climb.map_or(self.walk.ask, |climb| climb.ask) else { return };
+        // The labels of a coarser grid are those of other cells.
         if self.grid.is_some() {
             return;
         }
+        let now = self.instance.queries();
         let Some(sampler) = &mut self.sampler else { return };
+        let observation = self.instance.observation();
+        let (is_due, is_extreme) = (now >= self.sample_at, sampler.is_extreme(observation, verdict));
+        if !is_due && !is_extreme {
+            return;
+        }
         let goes_on = from == Origin::Here;
-        let (initial, before) = self.walk.place_before_step();
-        let answer = sample::Answer::new(self.instance.observation(), verdict, self.instance.reward());
+        let (initial, before) =
+            climb.map_or_else(|| self.walk.place_before_step(), |climb| climb.place_before_step());
+        let answer = sample::Answer::new(observation, verdict, self.instance.reward());
         let is_last = verdict != Verdict::Running;
         let step = sample::Step { initial, number: before + 1, action, goes_on, answer, is_last };
-        self.sample_at = sampler.take(self.walk.work, step, || self.walk.labelled_cells(true));
+        let labels = || climb.map_or_else(|| self.walk.labelled_cells(true), |climb| climb.labelled_cells());
+        if is_extreme {
+            sampler.take_extreme(step, observation, verdict, labels);
+        }
+        if is_due {
+            self.sample_at = sampler.take(now, step, labels);
+        }
     }
 
     /// Interrupts the task, because it is stopped for this reason or only paused. It is done as soon as it goes on.
@@ -295,16 +318,22 @@ impl<'p, S: Store> Lane<'p, S> {
 
     /// Sets aside all that was begun. It takes no query; the lane is done as soon as it goes on.
     fn suspend(&mut self) -> Result<(), RunError> {
-        if let Some(sampler) = self.sampler.as_mut().filter(|_| self.grid.is_none()) {
-            self.sample_at = sampler.end(self.walk.work).unwrap_or(self.sample_at);
-        }
         (self.way, self.is_suspended) = (None, true);
         self.task.next.push(self.walk.suspend(&mut self.instance, &self.cell)?);
         Ok(())
     }
 
+    /// What was taken down so far is a run: another place comes next.
+    fn end_run(&mut self) {
+        let now = self.instance.queries();
+        if let Some(sampler) = &mut self.sampler {
+            self.sample_at = sampler.end(now).unwrap_or(self.sample_at);
+        }
+    }
+
     /// The task with what has come of it. If it was interrupted it may not be done.
     pub(super) fn finish(&mut self) -> Task {
+        self.end_run();
         let mut task = std::mem::take(&mut self.task);
         if self.is_hint {
             return self.finish_hints(task);

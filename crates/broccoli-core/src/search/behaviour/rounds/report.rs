@@ -14,7 +14,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
         if self.progress.has_keeper() {
             let mut state = self.state.clone();
             if let Some(sample) = &self.sample {
-                state.sample = sample.bounded(self.progress.queries());
+                state.sample = Some(sample.copy());
             }
             self.progress.keep_checkpoint(state);
         }
