@@ -122,8 +122,9 @@ class Outcome:
     -0.0013 < t <= -0.0007
     """
     estimate: float | None = None
-    """By the rewards seen no tree has a better value than this: an estimate, never a proof. Only for returns whose
-    rewards have no bound, if the search was stopped."""
+    """By the rewards seen no tree has a better value than this: an estimate, never a proof.
+
+    Only for returns whose rewards have no bound, if the search was stopped."""
 
     @property
     def tree(self) -> Tree | None:

@@ -13,8 +13,8 @@ import broccoli
 def test_trees_by_name_and_by_index() -> None:
     """They are the same, and those that a search returns."""
     car = broccoli.Problem("mountain-car")
-    by_name = car.tree(("position", -0.4, ("velocity", 0.015, "right", "left"), ("velocity", -0.005, 1, 0)))
-    by_index = car.tree((0, -0.4, (1, 0.015, 1, 0), (1, -0.005, 1, 0)))
+    by_name = car.tree(("position", -0.45, ("velocity", 0.01, "right", "left"), ("velocity", -0.005, 1, 0)))
+    by_index = car.tree((0, -0.45, (1, 0.01, 1, 0), (1, -0.005, 1, 0)))
     assert by_name == by_index == car.solve().tree
     assert car.tree("left") == car.tree(0)
     assert car.tree(0).size == 0
