@@ -67,13 +67,14 @@ impl Resume {
     pub fn run(&self) -> Done {
         self.answer.check()?;
         let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
-        let target = self.target(&file, &about)?;
+        let mut target = self.target(&file, &about)?;
         let problem = about.problem.to_problem().map_err(|error| file.complaint(error))?;
         TreeFile { option: "FILE", path: &self.file }.check_against(&problem, &target)?;
         let (system, command) = (about.problem.system.clone(), about.command.clone());
         let certificate = self.certificate(&mut about)?;
         let named = self.target.clone().filter(|_| target.is_foreign);
         let kept = Kept { file, interval: self.checkpoint_interval, about, target: named };
+        let _remembered = self.run.remember(&mut target)?;
         let plan = Plan { resumed: Some(checkpoint), certificate, ..Plan::default() };
         let searched = self.run.run(&target, &problem, plan, Some(kept)).map_err(|error| match error {
             SearchError::Options(complaint) => complaint,

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::certificate::{CertificateFile, CertificateOptions};
 use crate::complaint::Complaint;
 use crate::numbers::fraction;
+use crate::remember::Remembered;
 use crate::running::{Kept, Plan, RunOptions, SearchError, Searched, Session, Wanted};
 
 /// The options about the search.
@@ -107,6 +108,11 @@ impl SearchOptions {
         }
     }
 
+    /// Lets the systems of a target remember what they answer.
+    pub fn remember(&self, target: &mut Target) -> Result<Remembered, Complaint> {
+        self.run.remember(target)
+    }
+
     /// Runs the search, with a tree to start from if there is one, keeps it if it is to be kept, and writes
     /// its certificate if there is to be one.
     pub fn run(
@@ -161,13 +167,6 @@ impl SearchOptions {
 
     /// The engine that was asked for; none leaves the choice to the library.
     fn engine(&self) -> Result<Option<Engine>, Complaint> {
-        let is_behaviour =
-            matches!((self.engine, self.no_pruning), (None | Some(EngineName::Behaviour), false));
-        if self.run.has_cache() && !is_behaviour {
-            return Err(Complaint::input(
-                "--cache works with --engine behaviour only: the other engines run whole traces",
-            ));
-        }
         match (self.engine, self.no_pruning) {
             (None, false) => Ok(None),
             (None | Some(EngineName::Backtracking), no_pruning) => {

@@ -163,7 +163,7 @@ fn system_json(file: &ProblemFile) -> SystemJson {
 
 /// A short look at a foreign system before it is relied on.
 pub fn short_check(target: &Target, problem: &Problem) -> Result<(), RunError> {
-    match check(problem, &*target.factory, Effort::SHORT) {
+    match check(problem, &*target.factory_without_memory(), Effort::SHORT) {
         Ok(_) => Ok(()),
         Err(broken) => Err(run_error(&broken, problem)),
     }

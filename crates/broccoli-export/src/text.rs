@@ -150,7 +150,7 @@ fn queries(statistics: Statistics) -> String {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
     }
     if cache_hits > 0 {
-        lines.push(format!("{} spared by the cache", grouped(cache_hits)));
+        lines.push(format!("{} answered from memory", grouped(cache_hits)));
     }
     if queries_confirming > 0 {
         lines.push(format!("{} more to run the tree again", grouped(queries_confirming)));

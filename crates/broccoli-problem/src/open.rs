@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
-use broccoli_core::problem::{System, SystemError, SystemFactory, Thresholds, sample};
+use broccoli_core::problem::{SystemFactory, Thresholds, sample};
 use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
-use crate::judged::Judged;
+use crate::judged::Conditions;
 use crate::objective::Says;
 use crate::starts::{MOST_STATES, MOST_VALUES, Starts};
 use crate::target::{FeatureError, Target};
@@ -50,12 +50,18 @@ impl ProblemFile {
                 let subprocess =
                     Subprocess::new(program.clone()).map_err(|error| failed(error.to_string()))?;
                 let description = subprocess.description().clone();
-                self.judged(&description, Arc::new(subprocess), "its hello needs \"rewards\": true")?
+                let mut target =
+                    self.judged(&description, Arc::new(subprocess), "its hello needs \"rewards\": true")?;
+                target.source = ("command", program.shown());
+                target
             }
             SystemSource::Plugin(path) => {
                 let plugin = Plugin::load(path).map_err(|error| failed(error.to_string()))?;
                 let description = plugin.description().clone();
-                self.judged(&description, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?
+                let mut target =
+                    self.judged(&description, Arc::new(plugin), "its flags need BROCCOLI_REWARDS")?;
+                target.source = ("plug-in", path.display().to_string());
+                target
             }
         };
         self.complete(&mut target).map_err(|flaw| self.diagnosis(flaw))?;
@@ -86,13 +92,8 @@ impl ProblemFile {
             rewards: description.rewards,
             promise,
         };
-        if own {
-            return Ok(Target::foreign(description, says, factory));
-        }
-        let judged = move || -> Result<Box<dyn System>, SystemError> {
-            Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
-        };
-        Ok(Target::foreign(description, says, Arc::new(judged)))
+        let conditions = (!own).then_some(Conditions { satisfied, violated });
+        Ok(Target::foreign(description, says, factory, conditions))
     }
 
     /// Refuses a file without thresholds, unless its trees are to be leaves.
@@ -212,6 +213,7 @@ impl ProblemFile {
         target.depth = self.depth.unwrap_or(target.depth);
         target.nodes = self.nodes;
         target.search = self.search;
+        target.remember = self.remember.clone();
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! instance by options on the command line, before the problem is built.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use broccoli_blackbox::Description;
@@ -12,9 +13,11 @@ use broccoli_core::problem::{
 use broccoli_environments::{Environment, Variant};
 use broccoli_expression::nearest::hint;
 use broccoli_expression::{Expression, ExpressionError};
+use broccoli_store::{Remembered, Store, Traits};
 
 use crate::featured::Featured;
 use crate::file::SearchOptions;
+use crate::judged::{Conditions, Judged};
 use crate::objective::Says;
 
 /// One dimension of the observation.
@@ -73,6 +76,8 @@ pub struct Target {
     pub nodes: Option<u64>,
     /// Options of the search.
     pub search: SearchOptions,
+    /// The file in which what the system answers is remembered, if the problem file names one.
+    pub remember: Option<PathBuf>,
     /// Whether the system is somebody else's program.
     pub is_foreign: bool,
     /// Whether nobody has said which thresholds there are, so that all numbers are.
@@ -84,8 +89,15 @@ pub struct Target {
     noise: f64,
     /// What a foreign system can say of a run.
     pub(crate) says: Option<Says>,
-    /// Makes the systems without the derived dimensions.
-    plain: Arc<dyn SystemFactory>,
+    /// Makes the systems without conditions and derived dimensions.
+    pub(crate) plain: Arc<dyn SystemFactory>,
+    /// What a foreign system says of itself, and where it is from.
+    pub(crate) description: Option<Description>,
+    pub(crate) source: (&'static str, String),
+    /// Conditions that judge the system, instead of itself.
+    conditions: Option<Conditions>,
+    /// What the system has answered.
+    store: Option<Arc<Store>>,
     /// The derived dimensions.
     features: Vec<Expression>,
 }
@@ -122,7 +134,12 @@ impl Target {
             environment: Some(environment),
             noise: 0.0,
             says: None,
+            remember: None,
             plain: factory,
+            description: None,
+            source: ("environment", environment.name.to_owned()),
+            conditions: None,
+            store: None,
             features: Vec::new(),
         }
     }
@@ -310,21 +327,70 @@ impl Target {
         self.dimensions.iter().filter(|d| d.expression.is_none())
     }
 
-    /// Makes the systems observe the features, too.
+    /// Remembers what the system answers from now on in a store, and does not ask for what is in there.
+    pub fn remember_in(&mut self, store: Arc<Store>) {
+        self.store = Some(store);
+        self.derive();
+    }
+
+    /// Whether it pays to remember what the system answers: whether it takes long for an answer.
+    pub fn is_slow(&self) -> bool {
+        !self.plain.is_quick() && self.plain.rows().is_none()
+    }
+
+    /// Whether what it answers is remembered.
+    pub fn remembers(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// How many values the system itself observes.
+    pub fn observed_values(&self) -> usize {
+        self.observed().count()
+    }
+
+    /// Makes the systems without memory.
+    pub fn factory_without_memory(&self) -> Arc<dyn SystemFactory> {
+        self.posed(Arc::clone(&self.plain))
+    }
+
+    /// Makes the systems remember, judges them, and lets them observe the features, too.
     fn derive(&mut self) {
-        let (plain, observed, features) =
-            (Arc::clone(&self.plain), self.observed().count(), self.features.clone());
-        if features.is_empty() {
-            self.factory = plain;
+        let plain = Arc::clone(&self.plain);
+        let Some(store) = &self.store else {
+            self.factory = self.posed(plain);
             return;
+        };
+        // Another process can go on from any state of a foreign system, as the protocol says.
+        let wants_rewards = self.objective.wants_rewards();
+        let traits = Traits { wants_rewards, are_states_lasting: true };
+        let remembered = Remembered::new(plain, Arc::clone(store), &self.actions, traits);
+        self.factory = self.posed(Arc::new(remembered));
+    }
+
+    /// The systems with conditions and features over them.
+    fn posed(&self, mut factory: Arc<dyn SystemFactory>) -> Arc<dyn SystemFactory> {
+        if let Some(conditions) = self.conditions.clone() {
+            let plain = factory;
+            factory = Arc::new(move || -> Result<Box<dyn System>, SystemError> {
+                Ok(Box::new(Judged::new(plain.make()?, conditions.clone())))
+            });
         }
-        self.factory = Arc::new(move || -> Result<Box<dyn System>, SystemError> {
-            Ok(Box::new(Featured::new(plain.make()?, observed, features.clone())))
-        });
+        let (observed, features) = (self.observed_values(), self.features.clone());
+        if features.is_empty() {
+            return factory;
+        }
+        Arc::new(move || -> Result<Box<dyn System>, SystemError> {
+            Ok(Box::new(Featured::new(factory.make()?, observed, features.clone())))
+        })
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
-    pub(crate) fn foreign(description: &Description, says: Says, factory: Arc<dyn SystemFactory>) -> Self {
+    pub(crate) fn foreign(
+        description: &Description,
+        says: Says,
+        factory: Arc<dyn SystemFactory>,
+        conditions: Option<Conditions>,
+    ) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
             range: None,
@@ -332,7 +398,7 @@ impl Target {
             expression: None,
             price: 0.0,
         };
-        Target {
+        let mut target = Target {
             name: description.name.clone(),
             dimensions: description.observations.iter().map(dimension).collect(),
             actions: description.actions.clone(),
@@ -351,9 +417,16 @@ impl Target {
             environment: None,
             noise: 0.0,
             says: Some(says),
+            remember: None,
             plain: factory,
+            description: Some(description.clone()),
+            source: ("", String::new()),
+            conditions,
+            store: None,
             features: Vec::new(),
-        }
+        };
+        target.derive();
+        target
     }
 
     /// The problem, checked.

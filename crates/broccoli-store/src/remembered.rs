@@ -1,0 +1,525 @@
+//! A system that remembers: to the search it looks like one that comes back to any place for nothing.
+//!
+//! The search has a position, a node of the trie; the system follows only when it must be asked something that is not
+//! known. When the trie is full the search leaves it: its position is then the last node, and the actions since.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use broccoli_core::problem::{
+    Action, ComeBack, InitialState, Memory as Remembers, Needs, Reply, System, SystemError, SystemFactory,
+    Verdict,
+};
+
+use crate::memory::{Memory, Store};
+use crate::trie::{ActionId, Answer, Node, Origin};
+
+/// What systems of a factory are like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Whether an answer without a reward will not do.
+    pub wants_rewards: bool,
+    /// Whether another process of the system can go on from a saved state.
+    pub are_states_lasting: bool,
+}
+
+/// A factory whose systems remember what they have answered, together.
+pub struct Remembered<F> {
+    factory: F,
+    store: Arc<Store>,
+    actions: Arc<[Option<ActionId>]>,
+    traits: Traits,
+}
+
+impl<F> Remembered<F>
+where
+    F: Deref + Send + Sync,
+    F::Target: SystemFactory,
+{
+    /// The same systems, with these actions, and a store for what they answer.
+    pub fn new(factory: F, store: Arc<Store>, actions: &[Action], traits: Traits) -> Self {
+        let mut memory = store.lock();
+        let id = |action: &Action| memory.action(&(action.name.clone(), (action.value + 0.0).to_bits()));
+        let actions: Vec<Option<ActionId>> = actions.iter().map(id).collect();
+        memory.begin(&actions);
+        drop(memory);
+        Remembered { factory, store, actions: actions.into(), traits }
+    }
+}
+
+impl<F> SystemFactory for Remembered<F>
+where
+    F: Deref + Send + Sync,
+    F::Target: SystemFactory,
+{
+    fn make(&self) -> Result<Box<dyn System>, SystemError> {
+        let system = self.factory.make()?;
+        Ok(Box::new(Remembering {
+            come_back: system.come_back(),
+            system,
+            store: Arc::clone(&self.store),
+            actions: Arc::clone(&self.actions),
+            traits: self.traits,
+            initial: InitialState::new([0.0; 0]),
+            node: None,
+            tail: Vec::new(),
+            own: Vec::new(),
+            there: None,
+            is_here: false,
+            way: Vec::new(),
+            made: 0,
+            is_on_the_way: false,
+            again: None,
+            always: false,
+            decided: None,
+            seen: vec![0.0; self.store.lock().trie.observed()],
+        }))
+    }
+
+    fn is_quick(&self) -> bool {
+        self.factory.is_quick()
+    }
+}
+
+struct Remembering {
+    system: Box<dyn System>,
+    come_back: ComeBack,
+    store: Arc<Store>,
+    actions: Arc<[Option<ActionId>]>,
+    traits: Traits,
+    /// Where the search is: the initial state, the last node on the way, and the actions since; and the system's own
+    /// saved state of just this place, if the search came back to it with one.
+    initial: InitialState,
+    node: Option<Node>,
+    tail: Vec<u16>,
+    own: Vec<u8>,
+    /// Where the system is, if that is a node; and whether it is where the search is.
+    there: Option<Node>,
+    is_here: bool,
+    /// The steps that bring the system to the search: actions, and where they lead; how many are made; and whether any
+    /// are to be made.
+    way: Vec<(u16, Option<Node>)>,
+    made: usize,
+    is_on_the_way: bool,
+    /// What is being asked again before the store is believed, and how much of it was.
+    again: Option<(Vec<Node>, usize)>,
+    /// Whether nothing is answered from memory.
+    always: bool,
+    /// The action that was said to need a query here. That stays so, whatever others find out meanwhile.
+    decided: Option<usize>,
+    seen: Vec<f64>,
+}
+
+impl Remembering {
+    /// The node after an action, if that is known well enough.
+    fn known(&self, memory: &Memory, action: usize) -> Option<Node> {
+        let (node, id) = (self.node?, (*self.actions.get(action)?)?);
+        let child = memory.trie.child(node, id).filter(|_| self.tail.is_empty())?;
+        (!self.traits.wants_rewards || memory.trie.answer(child).reward.is_some()).then_some(child)
+    }
+
+    /// The index of an action that is known by its number.
+    fn index_of(&self, id: ActionId) -> Result<u16, SystemError> {
+        let index = self.actions.iter().position(|&known| known == Some(id));
+        index.map(|index| index as u16).ok_or_else(|| SystemError::new("a place of another system"))
+    }
+
+    /// The system goes to where the way to the search begins.
+    fn set_out(&mut self) -> Result<(), SystemError> {
+        let there = self.there.take();
+        (self.made, self.is_on_the_way) = (0, true);
+        self.way.clear();
+        if !self.own.is_empty() {
+            self.system.restore(&self.own).map_err(|error| lost("restoring", &error))?;
+            return self.arrive();
+        }
+        let mut nodes = Vec::new();
+        let store = Arc::clone(&self.store);
+        let memory = store.lock();
+        let origin = match self.node {
+            Some(node) => memory.trie.way(node, there, &mut nodes),
+            None => Origin::Reset(&self.initial),
+        };
+        for &node in &nodes {
+            let Some((_, id)) = memory.trie.parent(node) else { continue };
+            self.way.push((self.index_of(id)?, Some(node)));
+        }
+        self.way.extend(self.tail.iter().map(|&action| (action, None)));
+        match origin {
+            Origin::Here => drop(memory),
+            Origin::State(state) => {
+                let state = state.to_vec();
+                drop(memory);
+                self.system.restore(&state).map_err(|error| lost("restoring", &error))?;
+            }
+            Origin::Reset(initial) => {
+                let initial = initial.clone();
+                drop(memory);
+                self.reset_system(&initial)?;
+            }
+        }
+        if self.way.is_empty() { self.arrive() } else { Ok(()) }
+    }
+
+    /// Resets the system on the way to somewhere, which must do what it did.
+    fn reset_system(&mut self, initial: &InitialState) -> Result<(), SystemError> {
+        let reply = self.system.reset(initial, &mut self.seen)?;
+        let root = self.store.lock().trie.root(initial);
+        root.map_or(Ok(()), |root| self.compare(root, Reply::from(reply.verdict)))
+    }
+
+    /// The system has answered again at a node.
+    fn compare(&self, node: Node, reply: Reply) -> Result<(), SystemError> {
+        let now = Answer { verdict: reply.verdict, reward: reply.reward, observation: &self.seen };
+        let mut memory = self.store.lock();
+        if memory.trie.answer(node).agrees(&now) { Ok(()) } else { Err(memory.differs(node, &now.shown())) }
+    }
+
+    /// The system is where the search is.
+    fn arrive(&mut self) -> Result<(), SystemError> {
+        (self.is_on_the_way, self.is_here) = (false, true);
+        self.there = self.node.filter(|_| self.tail.is_empty());
+        let Some(node) = self.there.filter(|_| !self.way.is_empty()) else { return Ok(()) };
+        // So that this way need not be taken again.
+        self.keep_state(node).map_err(|error| lost("saving", &error))
+    }
+
+    /// Keeps the state of a node where the system is, if that helps and is not done.
+    fn keep_state(&mut self, node: Node) -> Result<(), SystemError> {
+        if self.come_back == ComeBack::Replay || self.store.lock().trie.state(node).is_some() {
+            return Ok(());
+        }
+        let mut state = Vec::new();
+        self.system.save(&mut state)?;
+        let mut memory = self.store.lock();
+        if memory.trie.state(node).is_none() && !memory.keep(node, &state, self.traits.are_states_lasting) {
+            self.own = state;
+        }
+        Ok(())
+    }
+
+    /// Makes a step on the way to the search, which must do what it did.
+    fn take_way(&mut self) -> Result<(), SystemError> {
+        let Some(&(action, node)) = self.way.get(self.made) else { return Ok(()) };
+        // Should it fail, it has to set out anew.
+        self.is_on_the_way = false;
+        let reply = self.system.step(usize::from(action), &mut self.seen)?;
+        if let Some(node) = node {
+            self.compare(node, reply)?;
+        }
+        self.made += 1;
+        self.is_on_the_way = true;
+        if self.made == self.way.len() { self.arrive() } else { Ok(()) }
+    }
+
+    /// Begins to ask again for some of what was read.
+    fn begin_again(&mut self, nodes: Vec<Node>) -> Result<(), SystemError> {
+        (self.there, self.is_here, self.is_on_the_way) = (None, false, false);
+        let store = Arc::clone(&self.store);
+        let memory = store.lock();
+        let first = nodes.first().and_then(|&node| memory.trie.parent(node));
+        self.again = Some((nodes, 0));
+        let Some((parent, _)) = first else { return Ok(()) };
+        match memory.trie.way(parent, None, &mut Vec::new()) {
+            Origin::State(state) => {
+                let state = state.to_vec();
+                drop(memory);
+                self.system.restore(&state).map_err(|error| lost("restoring", &error))
+            }
+            _ => {
+                let initial = memory.trie.start(parent).clone();
+                drop(memory);
+                self.reset_system(&initial)
+            }
+        }
+    }
+
+    /// Asks again for one answer.
+    fn ask_again(&mut self) -> Result<(), SystemError> {
+        let Some((nodes, asked)) = &mut self.again else { return Ok(()) };
+        let (node, is_last) = (nodes[*asked], *asked + 1 == nodes.len());
+        *asked += 1;
+        let parent = self.store.lock().trie.parent(node);
+        let Some((_, id)) = parent else { return Ok(()) };
+        let action = self.index_of(id)?;
+        let reply = self.system.step(usize::from(action), &mut self.seen)?;
+        self.compare(node, reply)?;
+        let mut memory = self.store.lock();
+        memory.usage.again += 1;
+        if is_last {
+            self.again = None;
+            memory.asking -= 1;
+        }
+        Ok(())
+    }
+
+    /// What was begun to be asked again is to be asked by somebody else.
+    fn hand_back(&mut self) {
+        if let Some((nodes, _)) = self.again.take() {
+            let mut memory = self.store.lock();
+            memory.again.push(nodes);
+            memory.asking -= 1;
+        }
+    }
+
+    /// Whether an answer can be stored.
+    fn is_storable(reply: Reply, observation: &[f64]) -> bool {
+        reply.reward.is_none_or(f64::is_finite) && !observation.iter().any(|value| value.is_nan())
+    }
+
+    /// The system has made the search's own step.
+    fn take_answer(&mut self, action: usize, reply: Reply, observation: &[f64]) -> Result<(), SystemError> {
+        let answer = Answer { verdict: reply.verdict, reward: reply.reward, observation };
+        let id = self.actions.get(action).copied().flatten();
+        let mut memory = self.store.lock();
+        let place = self.node.filter(|_| self.tail.is_empty()).zip(id);
+        let child = match place.map(|(node, id)| (node, id, memory.trie.child(node, id))) {
+            Some((_, _, Some(child))) => {
+                let before = memory.trie.answer(child);
+                if !before.agrees(&answer) {
+                    return Err(memory.differs(child, &answer.shown()));
+                }
+                if let (None, Some(reward)) = (before.reward, reply.reward.filter(|it| it.is_finite())) {
+                    memory.set_reward(child, reward);
+                }
+                Some(child)
+            }
+            Some((node, id, None)) if Remembering::is_storable(reply, observation) => {
+                memory.add_child(node, id, answer)
+            }
+            _ => None,
+        };
+        drop(memory);
+        match child {
+            Some(child) => {
+                (self.node, self.there) = (Some(child), Some(child));
+                if self.come_back == ComeBack::Clone && reply.verdict == Verdict::Running {
+                    self.keep_state(child).map_err(|error| lost("saving", &error))?;
+                }
+            }
+            None => self.tail.push(action as u16),
+        }
+        self.is_here = true;
+        self.store.lock().written();
+        Ok(())
+    }
+}
+
+impl Remembers for Remembering {
+    fn needs(&mut self, action: usize) -> Result<Needs, SystemError> {
+        let mut memory = self.store.lock();
+        if let Some(refused) = &memory.refused {
+            return Err(refused.clone());
+        }
+        if self.decided == Some(action) {
+            return Ok(Needs::Query);
+        }
+        if !self.always {
+            if self.again.is_some() {
+                return Ok(Needs::Way);
+            }
+            if let Some(nodes) = memory.again.pop() {
+                memory.asking += 1;
+                drop(memory);
+                self.begin_again(nodes)?;
+                return Ok(Needs::Way);
+            }
+            if memory.is_trusted() && self.known(&memory, action).is_some() {
+                return Ok(Needs::Nothing);
+            }
+        }
+        drop(memory);
+        if !self.is_here && !self.is_on_the_way {
+            self.set_out()?;
+        }
+        if !self.is_here {
+            return Ok(Needs::Way);
+        }
+        self.decided = Some(action);
+        Ok(Needs::Query)
+    }
+
+    fn approach(&mut self) -> Result<(), SystemError> {
+        if self.again.is_some() { self.ask_again() } else { self.take_way() }
+    }
+    fn ask_always(&mut self) {
+        self.always = true;
+        self.hand_back();
+    }
+
+    fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        if self.come_back != ComeBack::Clone {
+            return Ok(());
+        }
+        if let Some(node) = self.node.filter(|_| self.tail.is_empty())
+            && let Some(known) = self.store.lock().trie.state(node)
+        {
+            state.extend_from_slice(known);
+            return Ok(());
+        }
+        // Hardly ever: there was no room for it.
+        while !self.is_here {
+            if self.is_on_the_way { self.take_way()? } else { self.set_out()? }
+        }
+        self.system.save(state)
+    }
+}
+
+impl System for Remembering {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.tail.clear();
+        self.own.clear();
+        (self.is_on_the_way, self.decided) = (false, None);
+        self.initial = initial.clone();
+        let mut memory = self.store.lock();
+        if let Some(refused) = &memory.refused {
+            return Err(refused.clone());
+        }
+        let root = memory.trie.root(initial);
+        if let Some(root) = root.filter(|_| !self.always && memory.is_trusted()) {
+            memory.use_answer(root);
+            let answer = memory.trie.answer(root);
+            observation.copy_from_slice(answer.observation);
+            (self.node, self.is_here) = (Some(root), self.there == Some(root));
+            return Ok(answer.reply());
+        }
+        drop(memory);
+        self.hand_back();
+        (self.node, self.there, self.is_here) = (None, None, false);
+        let reply = self.system.reset(initial, observation)?;
+        let answer = Answer { verdict: reply.verdict, reward: None, observation };
+        let mut memory = self.store.lock();
+        let node = match memory.trie.root(initial) {
+            Some(root) if memory.trie.answer(root).agrees(&answer) => Some(root),
+            Some(root) => return Err(memory.differs(root, &answer.shown())),
+            None if Remembering::is_storable(reply, observation) => memory.add_root(initial, answer),
+            None => None,
+        };
+        drop(memory);
+        (self.node, self.there, self.is_here) = (node, node, true);
+        if let Some(node) = node.filter(|_| self.come_back == ComeBack::Clone) {
+            self.keep_state(node).map_err(|error| lost("saving", &error))?;
+            self.store.lock().written();
+        }
+        Ok(reply)
+    }
+
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        loop {
+            match self.needs(action)? {
+                Needs::Query => break,
+                Needs::Way => self.approach()?,
+                Needs::Nothing => {
+                    let mut memory = self.store.lock();
+                    let Some(child) = self.known(&memory, action) else { continue };
+                    memory.use_answer(child);
+                    let answer = memory.trie.answer(child);
+                    observation.copy_from_slice(answer.observation);
+                    let reply = answer.reply();
+                    drop(memory);
+                    self.own.clear();
+                    (self.is_on_the_way, self.decided) = (false, None);
+                    (self.node, self.is_here) = (Some(child), self.there == Some(child));
+                    return Ok(reply);
+                }
+            }
+        }
+        (self.there, self.is_here, self.decided) = (None, false, None);
+        self.own.clear();
+        let reply = self.system.step(action, observation)?;
+        self.take_answer(action, reply, observation)?;
+        Ok(reply)
+    }
+
+    /// Whatever the system itself can do: places are nodes.
+    fn come_back(&self) -> ComeBack {
+        ComeBack::Snapshot
+    }
+
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        let is_saved = self.is_here && self.come_back != ComeBack::Replay;
+        let node = self.node.filter(|_| self.tail.is_empty());
+        if let Some(node) = node.filter(|_| is_saved) {
+            self.keep_state(node)?;
+        } else if is_saved && self.own.is_empty() {
+            self.system.save(&mut self.own)?;
+        }
+        let number = self.node.map_or(0, |node| node.index() as u32 + 1);
+        state.extend_from_slice(&number.to_le_bytes());
+        if number == 0 {
+            let values = self.initial.values();
+            state.extend_from_slice(&(values.len() as u32).to_le_bytes());
+            values.iter().for_each(|value| state.extend_from_slice(&value.to_le_bytes()));
+        }
+        state.extend_from_slice(&(self.tail.len() as u32).to_le_bytes());
+        self.tail.iter().for_each(|action| state.extend_from_slice(&action.to_le_bytes()));
+        state.extend_from_slice(&self.own);
+        Ok(())
+    }
+
+    /// Goes to a place; the system stays where it is.
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        let mut place = Place(state);
+        let (node, initial, tail) = place
+            .read()
+            .ok_or_else(|| SystemError::new("this is not the place of a system that remembers"))?;
+        if node.is_some_and(|node| node.index() >= self.store.lock().trie.len()) {
+            return Err(SystemError::new("this is a place of another system"));
+        }
+        self.node = node;
+        if let Some(initial) = initial {
+            self.initial = initial;
+        }
+        self.tail = tail;
+        self.own.clear();
+        self.own.extend_from_slice(place.0);
+        (self.is_on_the_way, self.decided) = (false, None);
+        self.is_here = self.tail.is_empty() && self.node.is_some() && self.there == self.node;
+        Ok(())
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Remembers> {
+        Some(self)
+    }
+}
+
+impl Drop for Remembering {
+    fn drop(&mut self) {
+        self.hand_back();
+    }
+}
+
+/// The error of a system that could not save or restore its state.
+fn lost(doing: &str, error: &SystemError) -> SystemError {
+    SystemError::new(format!("the system failed at {doing} its state: {error}"))
+}
+
+/// Reads a place that was saved.
+struct Place<'a>(&'a [u8]);
+
+impl Place<'_> {
+    fn read(&mut self) -> Option<(Option<Node>, Option<InitialState>, Vec<u16>)> {
+        let number = self.number()? as usize;
+        let node = number.checked_sub(1).and_then(Node::new);
+        let initial = if number == 0 {
+            let count = self.number()? as usize;
+            let (bytes, rest) = self.0.split_at_checked(count.checked_mul(8)?)?;
+            self.0 = rest;
+            let values = bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word));
+            Some(InitialState::new(values.collect::<Vec<_>>()))
+        } else {
+            None
+        };
+        let count = self.number()? as usize;
+        let (bytes, rest) = self.0.split_at_checked(count.checked_mul(2)?)?;
+        self.0 = rest;
+        let tail = bytes.as_chunks::<2>().0.iter().map(|word| u16::from_le_bytes(*word)).collect();
+        Some((node, initial, tail))
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*word))
+    }
+}
