@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use broccoli_core::problem::{BatchSystem, Problem, System, SystemError, SystemFactory};
 use broccoli_core::search::{HintTuning, Outcome, Status, Tuning};
-use broccoli_store::{Remembered, Store, Traits};
+use broccoli_store::{Remembered, Store};
 
 /// The systems of a factory; what they answer is remembered in so much memory, if in any.
 pub fn remembering<'f>(
@@ -29,8 +29,8 @@ pub fn remembering<'f>(
 ) -> Box<dyn SystemFactory + 'f> {
     let Some(bytes) = bytes else { return Box::new(Same(factory)) };
     let store = Arc::new(Store::in_memory(problem.dimensions().len(), bytes));
-    let traits = Traits { wants_rewards: problem.objective().wants_rewards(), are_states_lasting: false };
-    Box::new(Remembered::new(factory, store, problem.actions(), traits))
+    let wants_rewards = problem.objective().wants_rewards();
+    Box::new(Remembered::new(factory, store, problem.actions(), wants_rewards))
 }
 
 /// The same systems.

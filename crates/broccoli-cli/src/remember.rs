@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use broccoli_problem::{Target, identity};
-use broccoli_store::{Store, StoreError, Usage};
+use broccoli_store::{Room, Store, StoreError, Usage};
 use clap::Args;
 
 use crate::complaint::Complaint;
@@ -38,9 +38,10 @@ impl RememberOptions {
         let Some(path) = self.remember.clone().or_else(|| target.remember.clone()) else {
             return Ok(Remembered::default());
         };
-        let bytes = room(memory);
+        // Another process can go on from any state of a foreign system, as the protocol says.
+        let room = Room { bytes: room(memory), are_states_lasting: true };
         let tell = Box::new(|line: &str| note(format_args!("{line}")));
-        let opened = Store::open(&path, &identity(target), target.observed_values(), bytes, tell);
+        let opened = Store::open(&path, &identity(target), target.observed_values(), room, tell);
         let store = Arc::new(opened.map_err(|error| complaint(&path, &error))?);
         target.remember_in(Arc::clone(&store));
         Ok(Remembered { store: Some(store), path: Some(path) })

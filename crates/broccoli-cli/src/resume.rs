@@ -74,7 +74,7 @@ impl Resume {
         let certificate = self.certificate(&mut about)?;
         let named = self.target.clone().filter(|_| target.is_foreign);
         let kept = Kept { file, interval: self.checkpoint_interval, about, target: named };
-        let _remembered = self.run.remember(&mut target)?;
+        let _remembered = self.run.remember(&mut target, None)?;
         let plan = Plan { resumed: Some(checkpoint), certificate, ..Plan::default() };
         let searched = self.run.run(&target, &problem, plan, Some(kept)).map_err(|error| match error {
             SearchError::Options(complaint) => complaint,

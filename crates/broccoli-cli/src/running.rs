@@ -308,13 +308,17 @@ impl RunOptions {
     }
 
     /// Lets the systems of a target remember what they answer.
-    pub fn remember(&self, target: &mut Target) -> Result<Remembered, Complaint> {
+    pub fn remember(&self, target: &mut Target, engine: Option<Engine>) -> Result<Remembered, Complaint> {
         if self.cache.is_some() {
             return Err(Complaint::input("there is no option --cache any more").help(
                 "what a slow system answers is remembered in memory by itself; --remember FILE keeps it in a file",
             ));
         }
-        self.remember.anyhow(target, self.memory())
+        // The other engines run whole traces again and again: they are for comparison.
+        match engine {
+            None | Some(Engine::Behaviour) => self.remember.anyhow(target, self.memory()),
+            Some(_) => self.remember.in_file(target, self.memory()),
+        }
     }
 
     /// The memory for what grows with a search, if memory is limited.

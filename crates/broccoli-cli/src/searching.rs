@@ -110,7 +110,8 @@ impl SearchOptions {
 
     /// Lets the systems of a target remember what they answer.
     pub fn remember(&self, target: &mut Target) -> Result<Remembered, Complaint> {
-        self.run.remember(target)
+        let engine = self.engine()?.or(target.search.engine);
+        self.run.remember(target, engine)
     }
 
     /// Runs the search, with a tree to start from if there is one, keeps it if it is to be kept, and writes

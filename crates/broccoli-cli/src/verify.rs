@@ -21,7 +21,6 @@ use crate::complaint::Complaint;
 use crate::file::TreeFile;
 use crate::numbers::{fraction, memory, whole};
 use crate::output;
-use crate::remember::RememberOptions;
 use crate::target::{built_in, of_saved};
 use told::Told;
 
@@ -64,9 +63,6 @@ pub struct Verify {
     /// The most units of work that the check may take [default: 5 billion, and 50,000 for each byte of FILE]
     #[arg(long, value_name = "UNITS", allow_hyphen_values = true, value_parser = whole::<u64>(1..=u64::MAX))]
     work: Option<u64>,
-
-    #[command(flatten)]
-    remember: RememberOptions,
 
     /// Print the result as one JSON object
     #[arg(long)]
@@ -111,9 +107,8 @@ impl Verify {
         let Header { problem: json } = serde_json::from_str(&certificate.header)
             .map_err(|error| file.complaint(format!("its problem is damaged: {error}")))?;
         let problem = json.to_problem().map_err(|error| file.complaint(error))?;
-        let mut target = self.target(&certificate, &json, &file)?;
-        let run = target.as_mut().filter(|_| !self.record_only);
-        let _remembered = run.map(|target| self.remember.in_file(target, None)).transpose()?;
+        // What is remembered is not used: that the system was run is what makes the difference to a record.
+        let target = self.target(&certificate, &json, &file)?;
         let mut choices = Vec::new();
         if let Some(target) = &target {
             file.check_against(&problem, target)?;

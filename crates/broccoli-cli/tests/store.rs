@@ -237,17 +237,15 @@ fn another_system_is_refused_with_what_differs() {
     assert!(stderr(&output).contains("system was \"car\" and is \"mountain-car\""), "{}", stderr(&output));
 }
 
-/// A store that is small, of a built-in environment; and a command that uses it.
-fn small() -> (TempDir, PathBuf, [&'static str; 7], Value) {
+/// A store that is small, of a built-in environment.
+fn small() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("store");
-    let solve = ["solve", "mountain-car", "--depth", "1", "--thresholds", "3", "--json"];
-    let whole = json(&run(&solve));
     for thresholds in ["2", "3"] {
         let solve = ["solve", "mountain-car", "--depth", "1", "--thresholds", thresholds];
         run(&[&solve[..], &["--remember", file.to_str().expect("UTF-8")]].concat());
     }
-    (folder, file, solve, whole)
+    (folder, file)
 }
 
 fn remembering(solve: &[&str], file: &Path) -> Output {
@@ -256,7 +254,7 @@ fn remembering(solve: &[&str], file: &Path) -> Output {
 
 #[test]
 fn a_file_that_is_no_store_is_not_touched() {
-    let (folder, ..) = small();
+    let (folder, _) = small();
     let letter = folder.path().join("letter");
     fs::write(&letter, "Dear reader").expect("a file");
     let output = remembering(&["solve", "mountain-car"], &letter);
@@ -267,7 +265,7 @@ fn a_file_that_is_no_store_is_not_touched() {
 
 #[test]
 fn what_a_person_reads() {
-    let (_folder, file, ..) = small();
+    let (_folder, file) = small();
     let text = stdout(&run(&["store", file.to_str().expect("UTF-8")]));
     assert!(text.contains("system               mountain-car\n"), "{text}");
     assert!(text.contains(" answers to steps, from 1 initial states; "), "{text}");
@@ -300,22 +298,26 @@ fn a_second_one_that_writes_is_told_who_does() {
 /// On a full disk the search goes on, and what is in the file stays.
 #[test]
 fn a_full_disk_ends_no_search() {
-    let (folder, file, solve, whole) = small();
-    let full = folder.path().join("full");
-    let script = "trap '' XFSZ; ulimit -f 200; exec \"$@\"";
-    let words = [&["-c", script, "sh", env!("CARGO_BIN_EXE_broccoli")], &solve[..]].concat();
-    let output = Command::new("sh").args(words).arg("--remember").arg(&full).output().expect("sh runs");
+    let plant = Plant::new("stateless");
+    let whole = json(&plant.run("solve @car.toml --no-check --json"));
+    let script = "trap '' XFSZ; ulimit -f 40; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_broccoli")]).envs(plant.variables());
+    // What the plant writes down is limited, too.
+    command.env("MADE", "/dev/null");
+    let output = command.args(plant.arguments("solve @car.toml --no-check --json --remember @full")).output();
+    let output = output.expect("sh runs");
     assert_eq!(answer(&json(&output)), answer(&whole));
     let said = stderr(&output);
     assert!(
         said.contains("nothing more can be remembered in") && said.contains("the search goes on"),
         "{said}"
     );
-    let held = json(&run(&["store", full.to_str().expect("UTF-8"), "--json"]));
+    let held = plant.store("full");
     assert!(number(&held, "transitions") > 0 && number(&held, "torn_bytes") == 0, "{held}");
-    assert_eq!(answer(&json(&remembering(&solve, &full))), answer(&whole));
+    let again = plant.run("solve @car.toml --no-check --json --remember @full");
+    assert_eq!(answer(&json(&again)), answer(&whole));
     // Where there is no room for anything, nothing is begun.
-    let output = remembering(&solve, Path::new("/dev/full"));
+    let output = run(&["solve", "mountain-car", "--remember", "/dev/full"]);
     assert_eq!(output.status.code(), Some(2));
-    drop(file);
 }

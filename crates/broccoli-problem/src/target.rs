@@ -13,7 +13,7 @@ use broccoli_core::problem::{
 use broccoli_environments::{Environment, Variant};
 use broccoli_expression::nearest::hint;
 use broccoli_expression::{Expression, ExpressionError};
-use broccoli_store::{Remembered, Store, Traits};
+use broccoli_store::{Remembered, Store};
 
 use crate::featured::Featured;
 use crate::file::SearchOptions;
@@ -360,10 +360,8 @@ impl Target {
             self.factory = self.posed(plain);
             return;
         };
-        // Another process can go on from any state of a foreign system, as the protocol says.
         let wants_rewards = self.objective.wants_rewards();
-        let traits = Traits { wants_rewards, are_states_lasting: true };
-        let remembered = Remembered::new(plain, Arc::clone(store), &self.actions, traits);
+        let remembered = Remembered::new(plain, Arc::clone(store), &self.actions, wants_rewards);
         self.factory = self.posed(Arc::new(remembered));
     }
 

@@ -13,6 +13,6 @@ mod remembered;
 mod trie;
 
 pub use file::{Contents, StoreError, contents, difference};
-pub use memory::{Store, Tell, Usage};
+pub use memory::{Room, Store, Tell, Usage};
 pub use read::{Found, Identity};
-pub use remembered::{Remembered, Traits};
+pub use remembered::Remembered;

@@ -35,6 +35,16 @@ pub struct Usage {
     pub added: u64,
 }
 
+/// What a store may take and keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The most bytes of memory.
+    pub bytes: usize,
+    /// Whether saved states go into the file and are taken from it: another process has to be able to go on from them,
+    /// and the system must not mind who has written them.
+    pub are_states_lasting: bool,
+}
+
 /// Told what a user should know, as it happens.
 pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -58,6 +68,7 @@ pub(crate) struct Memory {
     nodes: usize,
     written: Instant,
     is_full: bool,
+    pub(crate) are_states_lasting: bool,
     pub(crate) usage: Usage,
 }
 
@@ -70,7 +81,7 @@ impl Store {
         Store::of(Trie::new(observed, bytes), None, Box::new(|_| {}))
     }
 
-    /// The store in a file, which is begun if it is not there. It takes at most so many bytes of memory. `tell` is told
+    /// The store in a file, which is begun if it is not there. `tell` is told
     /// what a user should know: that something is damaged, that nothing more can be written.
     ///
     /// # Errors
@@ -79,11 +90,13 @@ impl Store {
         path: &Path,
         identity: &Identity,
         observed: usize,
-        bytes: usize,
+        room: Room,
         tell: Tell,
     ) -> Result<Self, StoreError> {
-        let mut trie = Trie::new(observed, bytes);
+        let mut trie = Trie::new(observed, room.bytes);
+        trie.allow_states(room.are_states_lasting);
         let (writer, found) = file::open(path, identity, &mut trie)?;
+        trie.allow_states(true);
         for line in told(path, &found) {
             tell(&line);
         }
@@ -92,6 +105,7 @@ impl Store {
             let mut memory = store.lock();
             memory.usage.read = memory.trie.transitions().count() as u64;
             memory.is_full = found.is_full;
+            memory.are_states_lasting = room.are_states_lasting;
         }
         Ok(store)
     }
@@ -111,6 +125,7 @@ impl Store {
             nodes: 0,
             written: Instant::now(),
             is_full: false,
+            are_states_lasting: false,
             usage: Usage::default(),
         }))
     }
@@ -295,10 +310,10 @@ impl Memory {
         }
     }
 
-    /// Keeps a state of a node that has none; whether there is room. Only those that another process can use are written.
-    pub(crate) fn keep(&mut self, node: Node, state: &[u8], is_written: bool) -> bool {
+    /// Keeps a state of a node that has none; whether there is room.
+    pub(crate) fn keep(&mut self, node: Node, state: &[u8]) -> bool {
         let is_kept = self.trie.keep(node, state);
-        if is_kept && is_written && !self.is_full && state.len() <= LONGEST_STATE {
+        if is_kept && self.are_states_lasting && !self.is_full && state.len() <= LONGEST_STATE {
             write_state(node, state, &mut self.records);
         }
         is_kept

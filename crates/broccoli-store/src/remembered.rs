@@ -14,21 +14,16 @@ use broccoli_core::problem::{
 use crate::memory::{Memory, Store};
 use crate::trie::{ActionId, Answer, Node, Origin};
 
-/// What systems of a factory are like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traits {
-    /// Whether an answer without a reward will not do.
-    pub wants_rewards: bool,
-    /// Whether another process of the system can go on from a saved state.
-    pub are_states_lasting: bool,
-}
+/// A snapshot of so many bytes is short.
+const SHORT_STATE: usize = 4 << 10;
 
 /// A factory whose systems remember what they have answered, together.
 pub struct Remembered<F> {
     factory: F,
     store: Arc<Store>,
     actions: Arc<[Option<ActionId>]>,
-    traits: Traits,
+    /// Whether an answer without a reward will not do.
+    wants_rewards: bool,
 }
 
 impl<F> Remembered<F>
@@ -36,14 +31,15 @@ where
     F: Deref + Send + Sync,
     F::Target: SystemFactory,
 {
-    /// The same systems, with these actions, and a store for what they answer.
-    pub fn new(factory: F, store: Arc<Store>, actions: &[Action], traits: Traits) -> Self {
+    /// The same systems, with these actions, and a store for what they answer; if rewards are wanted, an answer without
+    /// one is asked for again.
+    pub fn new(factory: F, store: Arc<Store>, actions: &[Action], wants_rewards: bool) -> Self {
         let mut memory = store.lock();
         let id = |action: &Action| memory.action(&(action.name.clone(), (action.value + 0.0).to_bits()));
         let actions: Vec<Option<ActionId>> = actions.iter().map(id).collect();
         memory.begin(&actions);
         drop(memory);
-        Remembered { factory, store, actions: actions.into(), traits }
+        Remembered { factory, store, actions: actions.into(), wants_rewards }
     }
 }
 
@@ -59,7 +55,7 @@ where
             system,
             store: Arc::clone(&self.store),
             actions: Arc::clone(&self.actions),
-            traits: self.traits,
+            wants_rewards: self.wants_rewards,
             initial: InitialState::new([0.0; 0]),
             node: None,
             tail: Vec::new(),
@@ -73,6 +69,8 @@ where
             always: false,
             decided: None,
             seen: vec![0.0; self.store.lock().trie.observed()],
+            is_lasting: self.store.lock().are_states_lasting,
+            longest_state: 0,
         }))
     }
 
@@ -86,7 +84,8 @@ struct Remembering {
     come_back: ComeBack,
     store: Arc<Store>,
     actions: Arc<[Option<ActionId>]>,
-    traits: Traits,
+    /// Whether an answer without a reward will not do.
+    wants_rewards: bool,
     /// Where the search is: the initial state, the last node on the way, and the actions since; and the system's own
     /// saved state of just this place, if the search came back to it with one.
     initial: InitialState,
@@ -108,6 +107,9 @@ struct Remembering {
     /// The action that was said to need a query here. That stays so, whatever others find out meanwhile.
     decided: Option<usize>,
     seen: Vec<f64>,
+    /// Whether states go into a file; and the longest one so far.
+    is_lasting: bool,
+    longest_state: usize,
 }
 
 impl Remembering {
@@ -115,7 +117,7 @@ impl Remembering {
     fn known(&self, memory: &Memory, action: usize) -> Option<Node> {
         let (node, id) = (self.node?, (*self.actions.get(action)?)?);
         let child = memory.trie.child(node, id).filter(|_| self.tail.is_empty())?;
-        (!self.traits.wants_rewards || memory.trie.answer(child).reward.is_some()).then_some(child)
+        (!self.wants_rewards || memory.trie.answer(child).reward.is_some()).then_some(child)
     }
 
     /// The index of an action that is known by its number.
@@ -184,6 +186,15 @@ impl Remembering {
         self.keep_state(node).map_err(|error| lost("saving", &error))
     }
 
+    /// Whether the state is kept after every step: it costs nothing, or is short and spares the next search to come back.
+    fn is_saved_always(&self) -> bool {
+        match self.come_back {
+            ComeBack::Replay => false,
+            ComeBack::Clone => true,
+            ComeBack::Snapshot => self.is_lasting && self.longest_state <= SHORT_STATE,
+        }
+    }
+
     /// Keeps the state of a node where the system is, if that helps and is not done.
     fn keep_state(&mut self, node: Node) -> Result<(), SystemError> {
         if self.come_back == ComeBack::Replay || self.store.lock().trie.state(node).is_some() {
@@ -191,8 +202,9 @@ impl Remembering {
         }
         let mut state = Vec::new();
         self.system.save(&mut state)?;
+        self.longest_state = self.longest_state.max(state.len());
         let mut memory = self.store.lock();
-        if memory.trie.state(node).is_none() && !memory.keep(node, &state, self.traits.are_states_lasting) {
+        if memory.trie.state(node).is_none() && !memory.keep(node, &state) {
             self.own = state;
         }
         Ok(())
@@ -293,7 +305,7 @@ impl Remembering {
         match child {
             Some(child) => {
                 (self.node, self.there) = (Some(child), Some(child));
-                if self.come_back == ComeBack::Clone && reply.verdict == Verdict::Running {
+                if self.is_saved_always() && reply.verdict == Verdict::Running {
                     self.keep_state(child).map_err(|error| lost("saving", &error))?;
                 }
             }
@@ -397,7 +409,7 @@ impl System for Remembering {
         };
         drop(memory);
         (self.node, self.there, self.is_here) = (node, node, true);
-        if let Some(node) = node.filter(|_| self.come_back == ComeBack::Clone) {
+        if let Some(node) = node.filter(|_| self.is_saved_always()) {
             self.keep_state(node).map_err(|error| lost("saving", &error))?;
             self.store.lock().written();
         }

@@ -107,6 +107,7 @@ pub(crate) struct Trie {
     /// for answers.
     free: usize,
     free_for_states: usize,
+    are_states_allowed: bool,
 }
 
 /// What tells initial states apart: -0 is 0.
@@ -129,6 +130,7 @@ impl Trie {
             ends: Vec::new(),
             free: bytes,
             free_for_states: bytes / 2,
+            are_states_allowed: true,
         }
     }
 
@@ -297,8 +299,16 @@ impl Trie {
         Some(&self.states[start..self.ends[index]])
     }
 
+    /// Whether there is room for states.
+    pub(crate) fn allow_states(&mut self, are_allowed: bool) {
+        self.are_states_allowed = are_allowed;
+    }
+
     /// Stores the saved state of a node that has none; whether there was room for it.
     pub(crate) fn keep(&mut self, node: Node, state: &[u8]) -> bool {
+        if !self.are_states_allowed {
+            return false;
+        }
         let mut free = self.free_for_states.min(self.free);
         let before = free;
         let has_room =

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use broccoli_core::problem::{
     Action, ComeBack, InitialState, Needs, Reply, System, SystemError, SystemFactory, Verdict,
 };
-use broccoli_store::{Found, Identity, Remembered, Store, StoreError, Traits, contents, difference};
+use broccoli_store::{Found, Identity, Remembered, Room, Store, StoreError, contents, difference};
 
 /// A walk on numbers: an action adds, or doubles. It takes down how often each step was made.
 #[derive(Clone)]
@@ -19,11 +20,12 @@ struct Walk {
     path: Vec<usize>,
     change: f64,
     made: Arc<Mutex<BTreeMap<Vec<usize>, u32>>>,
+    resets: Arc<AtomicU32>,
 }
 
 impl Walk {
     fn new(change: f64) -> Self {
-        Walk { at: 0.0, path: Vec::new(), change, made: Arc::default() }
+        Walk { at: 0.0, path: Vec::new(), change, made: Arc::default(), resets: Arc::default() }
     }
 
     fn total(&self) -> u32 {
@@ -34,6 +36,7 @@ impl Walk {
 impl System for Walk {
     fn reset(&mut self, initial: &InitialState, seen: &mut [f64]) -> Result<Reply, SystemError> {
         (self.at, self.path) = (initial.values()[0], Vec::new());
+        self.resets.fetch_add(1, Relaxed);
         seen[0] = self.at;
         Ok(Verdict::Running.into())
     }
@@ -80,18 +83,21 @@ fn actions() -> [Action; 2] {
     ["add", "double"].map(|name| Action { name: name.to_owned(), value: 0.0 })
 }
 
+fn room(bits: u32) -> Room {
+    Room { bytes: 1 << bits, are_states_lasting: true }
+}
+
 fn open(path: &Path) -> Result<(Arc<Store>, Arc<Mutex<Vec<String>>>), StoreError> {
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&said);
     let tell = Box::new(move |line: &str| lines.lock().expect("nobody panics").push(line.to_owned()));
-    Store::open(path, &identity(), 1, 1 << 24, tell).map(|store| (Arc::new(store), said))
+    Store::open(path, &identity(), 1, room(24), tell).map(|store| (Arc::new(store), said))
 }
 
 /// Asks for all sequences of so many actions, and compares with what a walk says.
 fn walk(store: &Arc<Store>, walk: &Walk, depth: u32) -> Result<(), SystemError> {
-    let traits = Traits { wants_rewards: true, are_states_lasting: true };
     let walks = Walks(walk.clone());
-    let factory = Remembered::new(&walks, Arc::clone(store), &actions(), traits);
+    let factory = Remembered::new(&walks, Arc::clone(store), &actions(), true);
     let mut system = factory.make()?;
     let mut seen = [0.0];
     for number in 0..1_usize << depth {
@@ -225,8 +231,7 @@ fn every_step_is_announced() {
     drop(store);
     let (store, _) = open(&path).expect("a store");
     let walks = Walks(Walk::new(0.0));
-    let traits = Traits { wants_rewards: true, are_states_lasting: true };
-    let factory = Remembered::new(&walks, Arc::clone(&store), &actions(), traits);
+    let factory = Remembered::new(&walks, Arc::clone(&store), &actions(), true);
     let mut system = factory.make().expect("a system");
     let mut seen = [0.0];
     system.reset(&InitialState::new([3.0]), &mut seen).expect("it is reset");
@@ -254,6 +259,25 @@ fn every_step_is_announced() {
     assert_eq!(hits, 4);
 }
 
+/// States that are not to be taken from a file are not: the system is reset instead.
+#[test]
+fn states_of_others_are_not_restored() {
+    let bytes = bytes_of_a_store(&[3]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store");
+    fs::write(&path, &bytes).expect("a file");
+    let states = contents(&path, 1 << 24).expect("a store").states;
+    for are_states_lasting in [true, false] {
+        let room = Room { are_states_lasting, ..room(24) };
+        let store = Store::open(&path, &identity(), 1, room, Box::new(|_| {})).expect("a store");
+        let again = Walk::new(0.0);
+        walk(&Arc::new(store), &again, 4).expect("it walks");
+        assert_eq!(again.resets.load(Relaxed) == 0, are_states_lasting);
+        fs::write(&path, &bytes).expect("a file");
+    }
+    assert!(states > 0);
+}
+
 #[test]
 fn identities_differ_in_words() {
     let mut other = identity();
@@ -270,7 +294,7 @@ fn identities_differ_in_words() {
 fn how_long_reading_takes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
-    let store = Store::open(&path, &identity(), 1, 1 << 30, Box::new(|_| {})).expect("a store");
+    let store = Store::open(&path, &identity(), 1, room(30), Box::new(|_| {})).expect("a store");
     walk(&Arc::new(store), &Walk::new(0.0), 17).expect("it walks");
     let started = Instant::now();
     let found = contents(&path, 1 << 30).expect("a store");
