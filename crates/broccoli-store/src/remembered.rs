@@ -50,6 +50,9 @@ where
 {
     fn make(&self) -> Result<Box<dyn System>, SystemError> {
         let system = self.factory.make()?;
+        let memory = self.store.lock();
+        let (observed, is_lasting) = (memory.trie.observed(), memory.are_states_lasting);
+        drop(memory);
         Ok(Box::new(Remembering {
             come_back: system.come_back(),
             system,
@@ -68,8 +71,8 @@ where
             again: None,
             always: false,
             decided: None,
-            seen: vec![0.0; self.store.lock().trie.observed()],
-            is_lasting: self.store.lock().are_states_lasting,
+            seen: vec![0.0; observed],
+            is_lasting,
             longest_state: 0,
         }))
     }
