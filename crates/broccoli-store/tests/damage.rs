@@ -98,8 +98,11 @@ fn room(bits: u32) -> Room {
     Room { bytes: 1 << bits, are_states_lasting: true }
 }
 
-fn open(path: &Path) -> Result<(Arc<Store>, Arc<Mutex<Vec<String>>>), StoreError> {
-    let said: Arc<Mutex<Vec<String>>> = Arc::default();
+/// What a user was told.
+type Said = Arc<Mutex<Vec<String>>>;
+
+fn open(path: &Path) -> Result<(Arc<Store>, Said), StoreError> {
+    let said = Said::default();
     let lines = Arc::clone(&said);
     let tell = Box::new(move |line: &str| lines.lock().expect("nobody panics").push(line.to_owned()));
     Store::open(path, &identity(), 1, room(24), tell).map(|store| (Arc::new(store), said))
