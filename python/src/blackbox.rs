@@ -73,6 +73,7 @@ impl<'a> BlackBox<'a> {
             | RunError::ComeBack { initial, step, .. }
             | RunError::NaN { initial, step, .. }
             | RunError::Panic { initial, step, .. }
+            | RunError::OnTheWay { initial, step, .. }
             | RunError::Changed { initial, step, .. }
             | RunError::Reward { initial, step, .. } => (Some(initial), Some(step)),
             RunError::NotDeterministic { initial, .. } => (Some(initial), None),

@@ -17,6 +17,7 @@ use crate::jittery::jittery;
 use crate::options::{self, Answer, Back, EngineName, Halt, Options, Proof};
 use crate::oracle;
 use crate::pieces::{Pieces, Posed, engine_of};
+use crate::remembering;
 use crate::table::TableProblem;
 
 /// A problem, and the ways in which it is searched. Its JSON form is what a failure prints and
@@ -252,6 +253,7 @@ impl<'t> Truth<'t> {
             (None, 1) => Box::new(table.factory(back)),
             (None, _) => Box::new(jittery(table.factory(back))),
         };
+        let factory = remembering(&problem, &*factory, options.cache);
         let start = options.start.map(|raw| self.start(raw, answer));
         let posed = Posed { problem: &problem, factory: &*factory, options, start };
         let needed = all_queries(answer);

@@ -15,7 +15,42 @@ pub mod random;
 pub mod table;
 pub mod wall;
 
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use broccoli_core::problem::{BatchSystem, Problem, System, SystemError, SystemFactory};
 use broccoli_core::search::{HintTuning, Outcome, Status, Tuning};
+use broccoli_store::{Remembered, Store};
+
+/// The systems of a factory; what they answer is remembered in so much memory, if in any.
+pub fn remembering<'f>(
+    problem: &Problem,
+    factory: &'f dyn SystemFactory,
+    bytes: Option<usize>,
+) -> Box<dyn SystemFactory + 'f> {
+    let Some(bytes) = bytes else { return Box::new(Same(factory)) };
+    let store = Arc::new(Store::in_memory(problem.dimensions().len(), bytes));
+    let wants_rewards = problem.objective().wants_rewards();
+    Box::new(Remembered::new(factory, store, problem.actions(), wants_rewards))
+}
+
+/// The same systems.
+struct Same<'f>(&'f dyn SystemFactory);
+
+impl SystemFactory for Same<'_> {
+    fn make(&self) -> Result<Box<dyn System>, SystemError> {
+        self.0.make()
+    }
+    fn is_quick(&self) -> bool {
+        self.0.is_quick()
+    }
+    fn rows(&self) -> Option<NonZeroUsize> {
+        self.0.rows()
+    }
+    fn make_batch(&self) -> Result<Box<dyn BatchSystem>, SystemError> {
+        self.0.make_batch()
+    }
+}
 
 /// The search without hints. One with hints may find another tree that is as good and as small after it was stopped: a
 /// hint that had begun is begun again.

@@ -78,7 +78,7 @@ pub struct Options {
     pub back: Back,
     /// How many threads.
     pub threads: usize,
-    /// A cache of so many bytes.
+    /// What the system answers is remembered in so many bytes.
     pub cache: Option<usize>,
     /// A limit on memory.
     pub memory: Option<usize>,

@@ -28,9 +28,6 @@ impl Posed<'_> {
         if options.first {
             search = search.first();
         }
-        if let Some(bytes) = options.cache {
-            search = search.cache(bytes);
-        }
         if let Some(bytes) = options.memory {
             search = search.memory_limit(bytes);
         }

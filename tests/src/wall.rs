@@ -16,32 +16,27 @@ pub const ENGINES: [Engine; 4] = [
     Engine::Behaviour,
 ];
 
-/// An engine, and a cache of so many bytes if any.
+/// An engine, and the memory for what the system answers, if that is remembered.
 pub type Way = (Engine, Option<usize>);
 
-/// Every engine without a cache, and the one that uses a cache with one for everything, one for a little and
-/// one for nothing.
-pub const WITH_CACHES: [Way; 7] = [
+/// Every engine on a system that does not remember, and one with memory for everything, for a little and for nothing.
+pub const WITH_MEMORY: [Way; 7] = [
     (ENGINES[0], None),
     (ENGINES[1], None),
     (ENGINES[2], None),
     (Engine::Behaviour, None),
-    (Engine::Behaviour, Some(LARGE_CACHE)),
-    (Engine::Behaviour, Some(TINY_CACHE)),
+    (Engine::Behaviour, Some(LARGE)),
+    (Engine::Behaviour, Some(TINY)),
     (Engine::Behaviour, Some(0)),
 ];
 
-/// A cache for all transitions, and one for a few.
-const LARGE_CACHE: usize = 1 << 30;
-const TINY_CACHE: usize = 500;
+/// Memory for all transitions, and for a few.
+const LARGE: usize = 1 << 30;
+const TINY: usize = 500;
 
-/// A search to be run this way.
-pub fn search<'a>(problem: &'a Problem, factory: &'a dyn SystemFactory, (engine, cache): Way) -> Search<'a> {
-    let search = Search::new(problem, factory).engine(engine);
-    match cache {
-        Some(bytes) => search.cache(bytes),
-        None => search,
-    }
+/// A search to be run this way, on systems that [remember](crate::remembering) as it says.
+pub fn search<'a>(problem: &'a Problem, factory: &'a dyn SystemFactory, (engine, _): Way) -> Search<'a> {
+    Search::new(problem, factory).engine(engine)
 }
 
 /// Checks that an outcome says what the oracle says, and that its tree does what it claims.

@@ -17,7 +17,7 @@ use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured, with_and_without_grid};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
-use broccoli_tests::worth;
+use broccoli_tests::{remembering, worth};
 
 const MOST_TREES: u64 = 2_500;
 const WAYS: [ComeBack; 3] = [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay];
@@ -82,7 +82,7 @@ fn searches_with_limits_and_options_verify() {
             check(&problem, &factory, |search| search.gap(gap))?;
         }
         check(&problem, &factory, |search| search.first())?;
-        check(&problem, &factory, |search| search.cache(1 << 20))?;
+        check(&problem, &*remembering(&problem, &factory, Some(1 << 20)), |search| search)?;
         check(&problem, &factory, |search| search.memory_limit(1))?;
         for tree in [Some(Tree::Leaf(0)), whole.best.map(|best| best.tree)].into_iter().flatten() {
             check(&problem, &factory, |search| {

@@ -10,6 +10,7 @@ use broccoli_core::tree::Tree;
 use broccoli_tests::check::{check_front, is};
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
+use broccoli_tests::remembering;
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
 use proptest::prelude::*;
@@ -35,7 +36,7 @@ fn a_front_has_the_best_tree_of_every_size() {
         check_front(table, &front)?;
         let is_stopped = |part: &FrontPart| matches!(part.status, Status::Stopped(_));
         is(!front.parts.iter().any(is_stopped), || format!("{front:?} was not stopped by anybody"))?;
-        // Each part is the answer of a search with its limit, with threads and with a cache, too.
+        // Each part is the answer of a search with its limit, with threads and with memory, too.
         for part in &front.parts {
             let limited = TableProblem { nodes: *part.sizes.end(), ..table.clone() }.problem();
             let alone = Search::new(&limited, &factory).run().map_err(|e| e.to_string())?;
@@ -44,7 +45,8 @@ fn a_front_has_the_best_tree_of_every_size() {
         }
         let threads = Search::new(&problem, &factory).threads(THREADS);
         let threads = threads.front().map_err(|e| e.to_string())?;
-        let cached = Search::new(&problem, &factory).cache(1 << 30).front().map_err(|e| e.to_string())?;
+        let factory = remembering(&problem, &factory, Some(1 << 30));
+        let cached = Search::new(&problem, &*factory).front().map_err(|e| e.to_string())?;
         is(threads.parts == front.parts && cached.parts == front.parts, || {
             format!("{threads:?} {cached:?}")
         })?;
@@ -55,7 +57,7 @@ fn a_front_has_the_best_tree_of_every_size() {
         // What a smaller limit asks again is known by then.
         let (asked, (again, known)) = (queries(&front).0, queries(&cached));
         is(again <= asked && (again == asked || known > 0), || {
-            format!("{again} queries with a cache, {asked} without")
+            format!("{again} queries with memory, {asked} without")
         })
     });
 }

@@ -10,9 +10,10 @@ use broccoli_core::tree::Tree;
 use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
+use broccoli_tests::remembering;
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::walk_only;
-use broccoli_tests::wall::{self, WITH_CACHES, Way, check_outcome, run};
+use broccoli_tests::wall::{self, WITH_MEMORY, Way, check_outcome, run};
 
 const MOST_TREES: u64 = 600;
 
@@ -33,7 +34,8 @@ fn search(
 ) -> Result<Outcome, String> {
     let problem = table.problem();
     let factory = table.factory(come_back);
-    with(wall::search(&problem, &factory, way)).run().map_err(|error| error.to_string())
+    let factory = remembering(&problem, &factory, way.1);
+    with(wall::search(&problem, &*factory, way)).run().map_err(|error| error.to_string())
 }
 
 /// Checks everything that a stopped search says against the optimum.
@@ -76,7 +78,7 @@ fn all_queries(outcome: &Outcome) -> u64 {
 fn every_query_limit() {
     on_all(0.0008, |table| {
         let optimum = oracle::best(table);
-        for way in WITH_CACHES {
+        for way in WITH_MEMORY {
             for come_back in [ComeBack::Replay, ComeBack::Clone] {
                 let posed = |with: &dyn Fn(Search<'_>) -> Search<'_>| {
                     search(table, way, come_back, |search| with(search.tuning(walk_only())))
@@ -124,13 +126,14 @@ fn every_query_limit() {
 #[test]
 fn a_stop_is_heeded_at_once() {
     on_all(0.002, |table| {
-        for way in WITH_CACHES {
+        for way in WITH_MEMORY {
             for queries in [0, 1, 7, 40] {
                 let asked = AtomicU64::new(0);
                 let stop = || (asked.fetch_add(1, Relaxed) >= queries).then_some(StopReason::TimeLimit);
                 let problem = table.problem();
                 let factory = table.factory(ComeBack::Replay);
-                let stopped = wall::search(&problem, &factory, way).stop(&stop).run();
+                let factory = remembering(&problem, &factory, way.1);
+                let stopped = wall::search(&problem, &*factory, way).stop(&stop).run();
                 let outcome = stopped.map_err(|error| error.to_string())?;
                 check_true(table, &outcome, oracle::best(table))?;
                 let made = all_queries(&outcome) + outcome.statistics.queries_confirming;
@@ -207,7 +210,7 @@ fn gaps_with_many_tasks() {
 fn gaps() {
     on_all(0.01, |table| {
         let optimum = oracle::best(table);
-        for way in WITH_CACHES {
+        for way in WITH_MEMORY {
             for gap in [0.1, 0.34, 0.5, 1.0, 3.0] {
                 let outcome = search(table, way, ComeBack::Clone, |search| search.gap(gap))?;
                 check_true(table, &outcome, optimum).map_err(|e| format!("{way:?}, {gap}: {e}"))?;
@@ -237,7 +240,8 @@ fn improvements(
             improved.push((improvement.value, improvement.size));
         }
     };
-    let outcome = with(wall::search(&problem, &factory, way)).observer(&mut observer).run();
+    let factory = remembering(&problem, &factory, way.1);
+    let outcome = with(wall::search(&problem, &*factory, way)).observer(&mut observer).run();
     Ok((outcome.map_err(|error| error.to_string())?, improved))
 }
 
@@ -247,7 +251,7 @@ fn improvements(
 fn a_gap_never_makes_a_limited_search_worse() {
     let check = |table: &TableProblem| {
         let is_plain = table.objective.is_plain();
-        for way in WITH_CACHES.into_iter().filter(|way| is_plain || way.0 == Engine::Behaviour) {
+        for way in WITH_MEMORY.into_iter().filter(|way| is_plain || way.0 == Engine::Behaviour) {
             let (whole, _) = improvements(table, way, |search| search)?;
             let needed = all_queries(&whole);
             for gap in [0.01, 0.1, 0.34, 1.0] {
@@ -285,14 +289,15 @@ fn a_gap_never_makes_a_limited_search_worse() {
 fn first_trees() {
     on_all(0.01, |table| {
         let optimum = oracle::best(table);
-        for way in WITH_CACHES {
+        for way in WITH_MEMORY {
             let mut improvements = 0;
             let mut count = |event: Event<'_>| {
                 improvements += u64::from(matches!(event, Event::Improved(_)));
             };
             let problem = table.problem();
             let factory = table.factory(ComeBack::Clone);
-            let first = wall::search(&problem, &factory, way).first().observer(&mut count).run();
+            let factory = remembering(&problem, &factory, way.1);
+            let first = wall::search(&problem, &*factory, way).first().observer(&mut count).run();
             let outcome = first.map_err(|error| error.to_string())?;
             check_true(table, &outcome, optimum).map_err(|e| format!("{way:?}: {e}"))?;
             let is_reach = matches!(table.objective, Objective::Reach { .. });
@@ -316,7 +321,7 @@ fn starts() {
         let is_best = |tree: &Tree| oracle::value(table, tree) == optimum.map(|(value, _)| value);
         let best: Vec<_> = trees.iter().filter(|tree| is_best(tree)).cloned().collect();
         let some = |trees: &'_ Vec<Tree>| trees.clone().into_iter().step_by(trees.len() / 4 + 1);
-        for way in WITH_CACHES {
+        for way in WITH_MEMORY {
             let whole = search(table, way, ComeBack::Clone, |search| search)?;
             for tree in &some(&trees).chain(some(&best)).collect::<Vec<_>>() {
                 let outcome = search(table, way, ComeBack::Clone, |search| started(search, tree))?;

@@ -1,19 +1,19 @@
 //! What the behaviour engine asks of a system, against brute force: only transitions that some tree
-//! within the limits makes, hardly any of them twice for `reach`, and all that any proof needs. With a
-//! cache, none of them twice.
+//! within the limits makes, hardly any of them twice for `reach`, and all that any proof needs. With
+//! memory, none of them twice.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use broccoli_core::problem::{ComeBack, InitialState, Objective, Reply, System, SystemError, SystemFactory};
-use broccoli_core::search::{Engine, Outcome, Search, Statistics};
+use broccoli_core::search::{Outcome, Search, Statistics};
 use broccoli_environments::MOUNTAIN_CAR;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
 use broccoli_tests::table::{State, TableProblem};
-use broccoli_tests::walk_only;
-use broccoli_tests::wall::{run, search};
+use broccoli_tests::wall::run;
+use broccoli_tests::{remembering, walk_only};
 
 const MOST_TREES: u64 = 1_000;
 
@@ -72,8 +72,8 @@ impl System for Recorder {
     }
 }
 
-/// Solves the problem, with a cache of so many bytes if any; also every transition asked for, in order.
-fn solve(table: &TableProblem, come_back: ComeBack, cache: Option<usize>) -> (Outcome, Vec<Transition>) {
+/// Solves the problem, on a system that remembers in so many bytes, if it does; also every transition asked for, in order.
+fn solve(table: &TableProblem, come_back: ComeBack, memory: Option<usize>) -> (Outcome, Vec<Transition>) {
     let record: Arc<Mutex<Record>> = Arc::default();
     let inner = table.factory(come_back);
     let factory = || {
@@ -82,7 +82,8 @@ fn solve(table: &TableProblem, come_back: ComeBack, cache: Option<usize>) -> (Ou
     };
     let problem = table.problem();
     // What the walk asks for: a hint asks for whatever its trees come to.
-    let search = search(&problem, &factory, (Engine::Behaviour, cache)).tuning(walk_only());
+    let factory = remembering(&problem, &factory, memory);
+    let search = Search::new(&problem, &*factory).tuning(walk_only());
     let outcome = search.run().expect("a table does not fail");
     let mut asked = std::mem::take(&mut record.lock().expect("nothing panics while it records").asked);
     // The last ones run the answer once more.
@@ -162,9 +163,8 @@ fn check(table: &TableProblem) -> Result<(), String> {
     Ok(())
 }
 
-/// With a cache that has room for everything, every query is new and every other step only comes back. With
-/// any other cache, too, the system is asked for nothing that a search without does not ask for.
-fn check_cached(table: &TableProblem) -> Result<(), String> {
+/// With memory for everything, every query is new and every other step only comes back. With less, too, the system is asked for nothing that a search without does not ask for.
+fn check_remembered(table: &TableProblem) -> Result<(), String> {
     let mut table = table.clone();
     let mut seen = BTreeSet::new();
     table.initial.retain(|&initial| seen.insert(initial)); // each is a question of its own
@@ -196,10 +196,10 @@ fn check_cached(table: &TableProblem) -> Result<(), String> {
 }
 
 #[test]
-fn with_a_cache_nothing_is_asked_twice() {
+fn with_memory_nothing_is_asked_twice() {
     for wanted in [Wanted::Reach, Wanted::Survive] {
-        run(0.05, scattered(wanted, MOST_TREES), check_cached);
-        run(0.05, structured(wanted, MOST_TREES), check_cached);
+        run(0.05, scattered(wanted, MOST_TREES), check_remembered);
+        run(0.05, structured(wanted, MOST_TREES), check_remembered);
     }
 }
 

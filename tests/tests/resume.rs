@@ -15,7 +15,7 @@ use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::random::{Wanted, any_objective, scattered, structured};
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::run;
-use broccoli_tests::{walk_only, worth};
+use broccoli_tests::{remembering, walk_only, worth};
 
 const MOST_TREES: u64 = 2_500;
 
@@ -49,14 +49,15 @@ fn interrupted(
     limit: u64,
     threads: usize,
     every: u64,
-    cache: usize,
+    remembered: Option<usize>,
     tuning: Tuning,
 ) -> Result<(Outcome, u32), String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let mut kept: Option<String> = None;
+    let factory = remembering(problem, factory, remembered);
     for stops in 0.. {
         let mut keeper = InJson::new(every);
-        let mut search = Search::new(problem, factory).threads(threads).cache(cache).tuning(tuning);
+        let mut search = Search::new(problem, &*factory).threads(threads).tuning(tuning);
         search = search.keeper(&mut keeper);
         if let Some(json) = &kept {
             let checkpoint = serde_json::from_str(json).map_err(|e| e.to_string())?;
@@ -86,19 +87,19 @@ fn random_problems_end_as_if_never_stopped() {
         let problem = table.problem();
         for come_back in [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay] {
             let factory = table.factory(come_back);
-            for (share, threads, every, cache, tuning) in [
-                (9, 1, 1_000, 0, walk_only()),
-                (4, 1, 2, 0, Tuning::default()),
-                (5, 3, 1, 0, walk_only()),
-                (2, 2, 5, 0, Tuning::default()),
-                (3, 1, 4, 1 << 20, walk_only()),
-                (4, 2, 3, 2_000, Tuning::default()),
+            for (share, threads, every, remembered, tuning) in [
+                (9, 1, 1_000, None, walk_only()),
+                (4, 1, 2, None, Tuning::default()),
+                (5, 3, 1, None, walk_only()),
+                (2, 2, 5, None, Tuning::default()),
+                (3, 1, 4, Some(1 << 20), walk_only()),
+                (4, 2, 3, Some(2_000), Tuning::default()),
             ] {
                 let whole =
                     Search::new(&problem, &factory).tuning(tuning).run().map_err(|e| e.to_string())?;
                 let needed = whole.statistics.queries + whole.statistics.replayed;
                 let limit = 1 + needed / share;
-                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every, cache, tuning)?;
+                let (pieced, _) = interrupted(&problem, &factory, limit, threads, every, remembered, tuning)?;
                 let same = worth(&pieced) == worth(&whole)
                     && (pieced.best == whole.best || tuning != walk_only())
                     && pieced.statistics.necessary_queries == whole.statistics.necessary_queries;
@@ -226,7 +227,7 @@ fn environments_end_as_if_never_stopped() {
         let whole = Search::new(&problem, environment).tuning(walk_only()).run().expect("it runs");
         for threads in [1, 2] {
             let (pieced, stops) =
-                interrupted(&problem, environment, limit, threads, 500, 0, walk_only()).expect("it ends");
+                interrupted(&problem, environment, limit, threads, 500, None, walk_only()).expect("it ends");
             assert!(stops >= 3, "{} was stopped {stops} times", environment.name);
             assert_eq!(pieced.best, whole.best);
             assert_eq!(pieced.status, whole.status);
@@ -439,14 +440,23 @@ impl BatchSystem for Car {
 type MakeCar = Box<dyn Fn([f64; 4]) -> Box<dyn SystemFactory>>;
 
 /// Stops searches for this, and goes on with the same system and with others, of which so many constants differ.
-fn check_changes(problem: &Problem, make: &MakeCar, threads: usize, cache: usize, changeable: usize) {
+fn check_changes(
+    problem: &Problem,
+    make: &MakeCar,
+    threads: usize,
+    remembered: Option<usize>,
+    changeable: usize,
+) {
     let threads = NonZeroUsize::new(threads).expect("at least one");
     let same = make(CONSTANTS);
-    let search = || Search::new(problem, &*same).threads(threads).cache(cache);
-    let whole = search().run().expect("it runs");
-    for limit in [70, 900, 5_000] {
-        let kept = stopped(search(), limit);
-        let again = search().resume(read(&kept)).expect("of this problem").run().expect("the same");
+    // Nothing is remembered from one search to the next.
+    let fresh = || remembering(problem, &*same, remembered);
+    let (first, factories) = (fresh(), [70, 900, 5_000].map(|limit| (limit, fresh(), fresh())));
+    let whole = Search::new(problem, &*first).threads(threads).run().expect("it runs");
+    for (limit, one, other) in &factories {
+        let kept = stopped(Search::new(problem, &**one).threads(threads), *limit);
+        let again = Search::new(problem, &**other).threads(threads).resume(read(&kept));
+        let again = again.expect("of this problem").run().expect("the same");
         assert_eq!((again.status, &again.best), (whole.status, &whole.best));
         for (index, change) in (0..changeable).flat_map(|i| [1e-9, 1e-4, -0.02].map(|change| (i, change))) {
             let mut constants = CONSTANTS;
@@ -476,17 +486,17 @@ fn a_system_that_has_changed_is_refused() {
     let reach = car_problem(Objective::reach(300));
     for (objective, changeable) in [(Objective::reach(300), 3), (Objective::maximise(120), 4)] {
         let problem = car_problem(objective);
-        for (come_back, threads, cache) in [
-            (ComeBack::Clone, 1, 0),
-            (ComeBack::Replay, 1, 0),
-            (ComeBack::Snapshot, 3, 0),
-            (ComeBack::Clone, 1, 1 << 20),
+        for (come_back, threads, remembered) in [
+            (ComeBack::Clone, 1, None),
+            (ComeBack::Replay, 1, None),
+            (ComeBack::Snapshot, 3, None),
+            (ComeBack::Clone, 1, Some(1 << 20)),
         ] {
-            check_changes(&problem, &one_by_one(come_back), threads, cache, changeable);
+            check_changes(&problem, &one_by_one(come_back), threads, remembered, changeable);
         }
     }
-    check_changes(&reach, &batches, 1, 0, 3);
-    check_changes(&reach, &batches, 2, 0, 3);
+    check_changes(&reach, &batches, 1, None, 3);
+    check_changes(&reach, &batches, 2, None, 3);
 }
 
 /// To see whether the system is the same takes a small share of the queries made before.

@@ -8,6 +8,7 @@ use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::jittery::jittery;
 use broccoli_tests::oracle;
 use broccoli_tests::random::{Wanted, scattered, structured};
+use broccoli_tests::remembering;
 use broccoli_tests::table::TableProblem;
 use broccoli_tests::wall::{check_outcome, run};
 
@@ -15,20 +16,21 @@ const MOST_TREES: u64 = 2_500;
 
 /// A search with so many threads.
 fn search(problem: &Problem, factory: &dyn SystemFactory, threads: usize) -> Result<Outcome, String> {
-    search_with(problem, factory, threads, 0, usize::MAX)
+    search_with(problem, factory, threads, None, usize::MAX)
 }
 
-/// The same with a cache and little memory.
+/// The same on a system that remembers, and with little memory.
 fn search_with(
     problem: &Problem,
     factory: &dyn SystemFactory,
     threads: usize,
-    cache: usize,
+    remembered: Option<usize>,
     memory: usize,
 ) -> Result<Outcome, String> {
     let threads = NonZeroUsize::new(threads).expect("at least one");
-    let search = Search::new(problem, factory).threads(threads);
-    search.cache(cache).memory_limit(memory).run().map_err(|error| error.to_string())
+    let factory = remembering(problem, factory, remembered);
+    let search = Search::new(problem, &*factory).threads(threads);
+    search.memory_limit(memory).run().map_err(|error| error.to_string())
 }
 
 /// Chunks of several tasks from the first steps on.
@@ -70,7 +72,7 @@ fn random_problems_have_one_answer() {
     }
 }
 
-/// A cache, of whatever size, does not change the answer; and a limit on memory not what it is worth.
+/// What is remembered, in whatever memory, does not change the answer; and a limit on memory not what it is worth.
 #[test]
 fn memory_does_not_matter() {
     let check = |table: &TableProblem| {
@@ -78,17 +80,17 @@ fn memory_does_not_matter() {
         for come_back in [ComeBack::Clone, ComeBack::Snapshot, ComeBack::Replay] {
             let factory = table.factory(come_back);
             let alone = search(&problem, &factory, 1)?;
-            for (threads, cache, memory) in [
-                (1, 0, 1),
-                (1, 0, 2_000),
-                (3, 0, 1_000),
-                (2, 3_000, usize::MAX),
-                (3, 1 << 20, usize::MAX),
-                (1, 1 << 20, 1),
-                (1, 1 << 20, 4_000),
-                (2, 1 << 20, 2_000),
+            for (threads, remembered, memory) in [
+                (1, None, 1),
+                (1, None, 2_000),
+                (3, None, 1_000),
+                (2, Some(3_000), usize::MAX),
+                (3, Some(1 << 20), usize::MAX),
+                (1, Some(1 << 20), 1),
+                (1, Some(0), 4_000),
+                (2, Some(1 << 20), 2_000),
             ] {
-                let other = search_with(&problem, &factory, threads, cache, memory)?;
+                let other = search_with(&problem, &factory, threads, remembered, memory)?;
                 let worth =
                     |outcome: &Outcome| outcome.best.as_ref().map(|best| (best.value, best.tree.size()));
                 let is_same = if memory == usize::MAX {
@@ -97,7 +99,7 @@ fn memory_does_not_matter() {
                     worth(&other) == worth(&alone)
                 };
                 if other.status != alone.status || !is_same {
-                    return Err(format!("{threads}, {cache}, {memory}: {other:?}\nalone: {alone:?}"));
+                    return Err(format!("{threads}, {remembered:?}, {memory}: {other:?}\nalone: {alone:?}"));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! 100,000 random small problems of every objective, over the initial states in every way. Each is solved without any
 //! option, and then in a few ways drawn at random: by every engine, with every way to come back to a state, with threads,
-//! caches, little memory, many steps at a time, from a start tree, with a gap, stopped, in pieces, with a certificate …
+//! memory for answers, little memory, many steps at a time, from a start tree, with a gap, stopped, in pieces, with a certificate …
 //! All that is said must be true by an oracle that shares no code with the search, and the tree must be the same
 //! wherever one is promised.
 

@@ -1,9 +1,11 @@
 //! A system of the search, as the checker wants it.
 
+use std::collections::BTreeMap;
+
 use broccoli_core::problem::{ComeBack, Instance, Problem, RunError, SystemFactory, Verdict};
 
-/// A running system for the checker to ask.
-pub struct Live<'p>(Instance<'p>);
+/// A running system for the checker to ask; and, if it remembers, its places by its complete states.
+pub struct Live<'p>(Instance<'p>, BTreeMap<Vec<u8>, Vec<u8>>);
 
 impl<'p> Live<'p> {
     /// A system for a problem.
@@ -11,7 +13,7 @@ impl<'p> Live<'p> {
     /// # Errors
     /// When it cannot be made.
     pub fn new(problem: &'p Problem, factory: &dyn SystemFactory) -> Result<Self, RunError> {
-        Instance::new(problem, factory).map(Live)
+        Instance::new(problem, factory).map(|instance| Live(instance, BTreeMap::new()))
     }
 
     fn told(
@@ -42,12 +44,24 @@ impl broccoli_checker::System for Live<'_> {
 
     fn save(&mut self) -> Option<Vec<u8>> {
         let mut state = Vec::new();
+        if self.0.remembers() {
+            // What it saves is a place in its memory, which says nothing to others.
+            let mut place = Vec::new();
+            let are_known = self.0.save(&mut place).and_then(|()| self.0.complete_state(&mut state)).is_ok();
+            let is_state = !state.is_empty();
+            if is_state {
+                self.1.insert(state.clone(), place.clone());
+            }
+            return are_known.then_some(if is_state { state } else { place });
+        }
         let can = self.0.come_back() != ComeBack::Replay;
         (can && self.0.save(&mut state).is_ok()).then_some(state)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), String> {
         // From where to where it ran is for its messages only.
-        self.0.restore(state, 0, 0).map_err(|error| error.to_string())
+        self.0
+            .restore(self.1.get(state).map_or(state, Vec::as_slice), 0, 0)
+            .map_err(|error| error.to_string())
     }
 }

@@ -26,6 +26,7 @@ mod problem;
 mod progress;
 mod prove;
 mod refine;
+mod remember;
 mod report;
 mod resume;
 mod running;
@@ -35,6 +36,7 @@ mod simulate;
 mod solve;
 mod starts;
 mod stopper;
+mod store;
 mod suggest;
 mod target;
 mod used;
@@ -91,6 +93,7 @@ enum Command {
     Check(check::Check),
     Suggest(suggest::Suggest),
     Init(init::Init),
+    Store(store::StoreCommand),
     Environments(environments::Environments),
     Completions(completions::Completions),
     Manual(manual::Manual),
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check.run(),
         Command::Suggest(suggest) => suggest.run(),
         Command::Init(init) => init.run(),
+        Command::Store(store) => store.run(),
         Command::Environments(environments) => environments.run(),
         Command::Completions(completions) => completions.run(),
         Command::Manual(manual) => manual.run(),

@@ -65,8 +65,9 @@ impl Prove {
     pub fn run(&self) -> Done {
         let file = TreeFile { option: "TREE.json", path: &self.tree };
         let saved = file.saved()?;
-        let (target, system, problem) = self.task(file, &saved)?;
+        let (mut target, system, problem) = self.task(file, &saved)?;
         let tree = file.tree(&saved, &problem)?;
+        let _remembered = self.search.remember(&mut target)?;
         let worth =
             value(&problem, &*target.factory, &tree).map_err(|error| Complaint::other(error.to_string()))?;
 

@@ -79,7 +79,7 @@ impl Resume {
     pub fn run(&self) -> Done {
         self.answer.check()?;
         let (file, mut about, checkpoint) = CheckpointFile::open(&self.file)?;
-        let target = self.target(&file, &about)?;
+        let mut target = self.target(&file, &about)?;
         let problem = about.problem.to_problem().map_err(|error| file.complaint(error))?;
         TreeFile { option: "FILE", path: &self.file }.check_against(&problem, &target)?;
         let (system, command) = (about.problem.system.clone(), about.command.clone());
@@ -87,6 +87,7 @@ impl Resume {
         let patience = if self.same_system { LONG_PATIENCE } else { PATIENCE };
         let named = self.target.clone().filter(|_| target.is_foreign);
         let kept = Kept { file, interval: self.checkpoint_interval, about, target: named };
+        let _remembered = self.run.remember(&mut target, None)?;
         let plan = Plan { resumed: Some(checkpoint), patience, certificate, ..Plan::default() };
         let searched = self.run.run(&target, &problem, plan, Some(kept)).map_err(|error| match error {
             SearchError::Options(complaint) => complaint,

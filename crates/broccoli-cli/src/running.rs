@@ -25,6 +25,7 @@ use crate::complaint::Complaint;
 use crate::keeper::FileKeeper;
 use crate::numbers::{finite, memory, time_span, whole};
 use crate::progress::{How, Known, Progress};
+use crate::remember::{self, RememberOptions, Remembered};
 use crate::screen::note;
 use crate::stopper::Stopper;
 use crate::target::{over_at_reset, over_words, short_check};
@@ -47,19 +48,22 @@ pub struct RunOptions {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_span)]
     time_limit: Option<Duration>,
 
-    /// Stop after N queries, with the best so far; the same N gives the same result, unless threads share a --cache
+    /// Stop after N queries, with the best so far; the same N gives the same result, unless
+    /// several threads share what is remembered
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(0..=u64::MAX))]
     query_limit: Option<u64>,
 
-    /// Take at most this much memory, such as 500MB or 2GiB: the cache shrinks first, then the search goes on
-    /// in a way that keeps nothing; when neither suffices it stops, with the best so far
+    /// Take at most this much memory, such as 500MB or 2GiB: when it is used up nothing more is remembered, and the
+    /// search goes on in a way that keeps nothing; when that does not suffice it stops, with the best so far
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
     memory_limit: Option<usize>,
 
-    /// Remember what the system has answered, in at most this memory, such as 64MiB or 1GiB, and ask
-    /// nothing twice: for systems that are slow (behaviour only)
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
-    cache: Option<usize>,
+    #[command(flatten)]
+    remember: RememberOptions,
+
+    /// What it was before `--remember`.
+    #[arg(long, hide = true, allow_hyphen_values = true)]
+    cache: Option<String>,
 
     /// Stop at the first tree that reaches the goal, or survives the whole horizon
     #[arg(long)]
@@ -235,12 +239,8 @@ impl RunOptions {
         if let Some(value) = self.good_enough {
             search = search.good_enough(value);
         }
-        if let Some(bytes) = self.cache {
-            search = search.cache(bytes);
-        }
-        if let Some(bytes) = self.memory_limit {
-            // Memory that is given back is not always free at once.
-            search = search.memory_limit(bytes.saturating_sub(OWN_MEMORY) / 4 * 3);
+        if let Some(bytes) = self.memory() {
+            search = search.memory_limit(if target.remembers() { remember::rest(bytes) } else { bytes });
         }
         if let Some(certificate) = &certificate {
             search = search.witness(certificate.witness());
@@ -319,8 +319,24 @@ impl RunOptions {
         Ok(Searched { found, more, seconds, threads: threads.get(), explanation, history, stages, certified })
     }
 
-    pub fn has_cache(&self) -> bool {
-        self.cache.is_some()
+    /// Lets the systems of a target remember what they answer.
+    pub fn remember(&self, target: &mut Target, engine: Option<Engine>) -> Result<Remembered, Complaint> {
+        if self.cache.is_some() {
+            return Err(Complaint::input("there is no option --cache any more").help(
+                "what a slow system answers is remembered in memory by itself; --remember FILE keeps it in a file",
+            ));
+        }
+        // The other engines run whole traces again and again: they are for comparison.
+        match engine {
+            None | Some(Engine::Behaviour) => self.remember.anyhow(target, self.memory()),
+            Some(_) => self.remember.in_file(target, self.memory()),
+        }
+    }
+
+    /// The memory for what grows with a search, if memory is limited.
+    fn memory(&self) -> Option<usize> {
+        // Memory that is given back is not always free at once.
+        self.memory_limit.map(|bytes| bytes.saturating_sub(OWN_MEMORY) / 4 * 3)
     }
 
     fn threads(&self) -> NonZeroUsize {

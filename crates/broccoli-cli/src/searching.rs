@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::certificate::{CertificateFile, CertificateOptions};
 use crate::complaint::Complaint;
 use crate::numbers::fraction;
+use crate::remember::Remembered;
 use crate::running::{Kept, Plan, RunOptions, SearchError, Searched, Session, Wanted};
 
 /// The options about the search.
@@ -109,6 +110,12 @@ impl SearchOptions {
         }
     }
 
+    /// Lets the systems of a target remember what they answer.
+    pub fn remember(&self, target: &mut Target) -> Result<Remembered, Complaint> {
+        let engine = self.engine()?.or(target.search.engine);
+        self.run.remember(target, engine)
+    }
+
     /// Runs the search, with a tree to start from if there is one, keeps it if it is to be kept, and writes
     /// its certificate if there is to be one.
     pub fn run(
@@ -164,13 +171,6 @@ impl SearchOptions {
 
     /// The engine that was asked for; none leaves the choice to the library.
     fn engine(&self) -> Result<Option<Engine>, Complaint> {
-        let is_behaviour =
-            matches!((self.engine, self.no_pruning), (None | Some(EngineName::Behaviour), false));
-        if self.run.has_cache() && !is_behaviour {
-            return Err(Complaint::input(
-                "--cache works with --engine behaviour only: the other engines run whole traces",
-            ));
-        }
         match (self.engine, self.no_pruning) {
             (None, false) => Ok(None),
             (None | Some(EngineName::Backtracking), no_pruning) => {

@@ -25,6 +25,7 @@ use crate::Done;
 use crate::complaint::Complaint;
 use crate::numbers::whole;
 use crate::output;
+use crate::remember::RememberOptions;
 use crate::report::FRESH_SEED;
 use crate::screen::{note, write_above};
 use crate::starts::Starts;
@@ -73,6 +74,9 @@ pub struct Simulate {
     #[arg(long, value_name = "FILE.csv")]
     trace: Option<PathBuf>,
 
+    #[command(flatten)]
+    remember: RememberOptions,
+
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
@@ -96,6 +100,7 @@ impl Simulate {
         }
         let (mut target, system) = resolve(&self.target)?;
         let task = self.task(&mut target, &system)?;
+        let _remembered = self.remember.in_file(&mut target, None)?;
         let mut trace = self.open_trace(&task.problem)?;
         let mut runs = Vec::new();
         let ran = runs::run_all(&task.problem, &*target.factory, &task.tree, trace.as_mut(), &mut runs)

@@ -127,8 +127,11 @@ impl Solve {
         let (is_kept, is_certified) = (self.checkpoint.is_some(), self.certificate.is_wanted());
         self.search.check_wanted(wanted, &target, problem.has_prices(), is_kept, is_certified)?;
         self.search.check_certificate(&self.certificate, &target, &problem)?;
-        if let Some(stages) = self.refine {
+        if self.refine.is_some() {
             self.check_refine(&target)?;
+        }
+        let _remembered = self.search.remember(&mut target)?;
+        if let Some(stages) = self.refine {
             let refined = refine::run(&self.search, &mut target, problem, start, stages);
             let (problem, searched) = refined.map_err(|error| complaint(error, file))?;
             return self.answer.tell(&target, system, &problem, searched, report::command());

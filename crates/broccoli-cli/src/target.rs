@@ -165,7 +165,7 @@ fn system_json(file: &ProblemFile) -> SystemJson {
 /// A short look at a foreign system before it is relied on.
 /// The initial states whose run is over before the first step, as far as they were looked at.
 pub fn short_check(target: &Target, problem: &Problem) -> Result<Vec<(usize, Verdict)>, RunError> {
-    match check(problem, &*target.factory, Effort::SHORT) {
+    match check(problem, &*target.factory_without_memory(), Effort::SHORT) {
         Ok(report) => Ok(report.over),
         Err(broken) => Err(run_error(&broken, problem)),
     }

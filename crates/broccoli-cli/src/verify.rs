@@ -109,6 +109,7 @@ impl Verify {
         let Header { problem: json, identity } = serde_json::from_str(&certificate.header)
             .map_err(|error| file.complaint(format!("its first block is damaged: {error}")))?;
         let problem = json.to_problem().map_err(|error| file.complaint(error))?;
+        // What is remembered is not used: that the system was run is what makes the difference to a record.
         let target = self.target(&certificate, &json, &file)?;
         let (mut choices, mut changes) = (Vec::new(), Changes::default());
         if let Some(target) = &target {

@@ -111,10 +111,11 @@ fn engines() {
         &["solve", "mountain-car", "--engine", "magic"],
         &["solve", "mountain-car", "--engine", "exhaustive", "--no-pruning"],
         &["solve", "mountain-car", "--threads", "0"],
-        &["solve", "mountain-car", "--cache", "64"],
-        &["solve", "mountain-car", "--cache", "-1GiB"],
-        &["solve", "mountain-car", "--cache", "1GiB", "--engine", "exhaustive"],
-        &["solve", "mountain-car", "--cache", "1GiB", "--no-pruning"],
+        &["solve", "mountain-car", "--cache", "64MiB"],
+        &["solve", "mountain-car", "--remember", "/no/such/folder/car.store"],
+        &["solve", "mountain-car", "--remember", "/dev/null"],
+        &["store", "/dev/zero"],
+        &["store", "/no/such/file"],
     ]));
 }
 

@@ -23,4 +23,5 @@ mod refine;
 mod resuming;
 mod simulate;
 mod solve;
+mod store;
 mod suggest;

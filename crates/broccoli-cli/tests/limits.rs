@@ -46,20 +46,33 @@ fn the_same_query_limit_gives_the_same_result() {
     assert_eq!(limited(), limited());
 }
 
+/// With too little memory for all answers those that have no room are asked again, and the answer is the same.
 #[test]
-fn a_cache_that_is_too_large_shrinks() {
+fn what_is_remembered_keeps_within_the_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
     let problem =
         ["solve", "mountain-car", "--depth", "3", "--step", "0.12,0.01", "--json", "--threads", "1"];
     let whole = json(&run(&problem));
-    let cached = json(&run(&[&problem[..], &["--cache", "1GiB"]].concat()));
-    let output = run(&[&problem[..], &["--cache", "1GiB", "--memory-limit", "50MiB"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let limited = json(&output);
-    assert_eq!(limited["tree"], whole["tree"]);
-    // What was forgotten is asked again.
-    let replayed = |result: &serde_json::Value| result["statistics"]["queries_replayed"].as_u64().unwrap();
-    let (cached, limited) = (replayed(&cached), replayed(&limited));
-    assert!(limited > 5 * cached, "{limited} queries were made again, and {cached} with enough memory");
+    let remembering = |name: &str, more: &[&str]| {
+        let file = folder.path().join(name);
+        let file = file.to_str().expect("a path in UTF-8");
+        let output = run(&[&problem[..], &["--remember", file], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        (json(&output), stderr(&output))
+    };
+    let (all, said) = remembering("all", &[]);
+    assert!(!said.contains("memory"), "{said}");
+    let (some, said) = remembering("some", &["--memory-limit", "50MiB"]);
+    assert!(
+        said.contains("the memory for what is remembered is used up: nothing more is added to"),
+        "{said}"
+    );
+    assert_eq!((&some["tree"], &all["tree"]), (&whole["tree"], &whole["tree"]));
+    let queries = |result: &serde_json::Value| {
+        let queries = result["queries"].as_u64().unwrap();
+        queries + result["statistics"]["queries_replayed"].as_u64().unwrap()
+    };
+    assert!(queries(&some) > queries(&all), "{} and {} queries", queries(&some), queries(&all));
 }
 
 #[test]

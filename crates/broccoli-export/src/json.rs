@@ -340,7 +340,7 @@ impl From<&Explanation> for InfeasibleJson {
 pub struct StatisticsJson {
     /// What ended the behaviours that were walked.
     pub behaviours: BehavioursJson,
-    /// Steps that were no queries because the cache knew the answer.
+    /// Steps that were no queries because their answers were remembered.
     pub cache_hits: u64,
     /// What became of the labels that were tried.
     pub labels: LabelsJson,

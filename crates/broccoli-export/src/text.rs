@@ -151,7 +151,7 @@ fn queries(statistics: Statistics) -> String {
         lines.push(format!("{} more to come back to earlier states", grouped(replayed)));
     }
     if cache_hits > 0 {
-        lines.push(format!("{} spared by the cache", grouped(cache_hits)));
+        lines.push(format!("{} answered from memory", grouped(cache_hits)));
     }
     if queries_asked_again > 0 {
         lines.push(format!("{} more to see whether the system is what it was", grouped(queries_asked_again)));

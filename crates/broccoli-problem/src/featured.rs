@@ -1,6 +1,6 @@
 //! A system with dimensions that are derived from what it observes.
 
-use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError};
+use broccoli_core::problem::{ComeBack, InitialState, Memory, Reply, System, SystemError};
 use broccoli_expression::Expression;
 
 /// Asks another system, and appends the value of every feature to what it observes.
@@ -49,5 +49,9 @@ impl System for Featured {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
         self.system.restore(state)
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        self.system.memory()
     }
 }

@@ -24,6 +24,9 @@ pub(crate) const SECTIONS: [&str; 7] =
 /// The keys of [tree].
 const TREE: [&str; 4] = ["depth", "nodes", "use", "without"];
 
+/// The keys of [search].
+const SEARCH: [&str; 7] = ["engine", "pruning", "time_limit", "query_limit", "gap", "first", "remember"];
+
 /// Something in the file, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed<T> {
@@ -99,6 +102,8 @@ pub struct ProblemFile {
     pub(crate) only: Option<Placed<Vec<String>>>,
     pub(crate) without: Option<Placed<Vec<String>>>,
     pub(crate) search: SearchOptions,
+    /// The file in which what the system answers is remembered.
+    pub(crate) remember: Option<PathBuf>,
 }
 
 impl ProblemFile {
@@ -204,6 +209,7 @@ impl ProblemFile {
             only: names(&root, "use")?,
             without: names(&root, "without")?,
             search: search(&root)?,
+            remember: remember(&root, &folder)?,
         })
     }
 
@@ -445,9 +451,14 @@ fn names(root: &Section<'_>, key: &str) -> Read<Option<Placed<Vec<String>>>> {
     Ok(Some(Placed { value: names, place: item.place() }))
 }
 
+fn remember(root: &Section<'_>, folder: &Path) -> Read<Option<PathBuf>> {
+    let Some(section) = root.section("search", &SEARCH)? else { return Ok(None) };
+    let item = section.get("remember");
+    item.map(|item| item.text().map(|name| folder.join(name))).transpose()
+}
+
 fn search(root: &Section<'_>) -> Read<SearchOptions> {
-    let keys = ["engine", "pruning", "time_limit", "query_limit", "gap", "first"];
-    let Some(section) = root.section("search", &keys)? else { return Ok(SearchOptions::default()) };
+    let Some(section) = root.section("search", &SEARCH)? else { return Ok(SearchOptions::default()) };
     let engines = [
         ("behaviour", Engine::Behaviour),
         ("backtracking", Engine::Backtracking { pruning: true }),

@@ -18,6 +18,10 @@ use crate::target::Target;
 
 /// What the names of files begin with.
 const FILE: &str = "file ";
+/// What the names of features begin with.
+const FEATURE: &str = "feature ";
+/// The names of conditions.
+const WANTED: [&str; 2] = ["satisfied when", "violated when"];
 
 /// What a system is.
 ///
@@ -128,8 +132,10 @@ impl Source {
 
     /// The conditions that judge it, if there are any.
     pub(crate) fn judged(mut self, satisfied: Option<&str>, violated: Option<&str>) -> Self {
-        let conditions = [("satisfied when", satisfied), ("violated when", violated)];
-        let given = conditions.into_iter().filter_map(|(name, text)| Some((name, text?.to_owned())));
+        let given = WANTED
+            .into_iter()
+            .zip([satisfied, violated])
+            .filter_map(|(name, text)| Some((name, text?.to_owned())));
         self.texts.extend(given);
         self
     }
@@ -176,10 +182,24 @@ impl Target {
         }
         for dimension in &self.dimensions {
             if let Some(expression) = &dimension.expression {
-                add(&format!("feature {}", dimension.name), expression.clone());
+                add(&format!("{FEATURE}{}", dimension.name), expression.clone());
             }
         }
         Ok(Identity(texts))
+    }
+
+    /// What the system itself is, whatever is wanted of it: what is remembered of it serves other conditions, features and,
+    /// of a built-in environment, actions.
+    ///
+    /// # Errors
+    /// When one of its files cannot be read.
+    pub fn bare_identity(&self) -> Result<BTreeMap<String, String>, FileError> {
+        let Identity(mut texts) = self.identity()?;
+        texts.retain(|name, _| !WANTED.contains(&&**name) && !name.starts_with(FEATURE));
+        if self.source.is_none() {
+            texts.remove("actions");
+        }
+        Ok(texts)
     }
 }
 

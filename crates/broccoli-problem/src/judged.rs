@@ -1,30 +1,32 @@
 //! A system whose verdicts come from conditions in the problem file.
 
-use broccoli_core::problem::{ComeBack, InitialState, Reply, System, SystemError, Verdict};
+use broccoli_core::problem::{ComeBack, InitialState, Memory, Reply, System, SystemError, Verdict};
 use broccoli_expression::Condition;
+
+/// The conditions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions {
+    pub(crate) satisfied: Option<Condition>,
+    pub(crate) violated: Option<Condition>,
+}
 
 /// Asks another system, and judges its observations; the other system's own verdicts do not count.
 /// Where both conditions hold, the run is violated.
 pub(crate) struct Judged {
     system: Box<dyn System>,
-    satisfied: Option<Condition>,
-    violated: Option<Condition>,
+    conditions: Conditions,
 }
 
 impl Judged {
-    pub(crate) fn new(
-        system: Box<dyn System>,
-        satisfied: Option<Condition>,
-        violated: Option<Condition>,
-    ) -> Self {
-        Judged { system, satisfied, violated }
+    pub(crate) fn new(system: Box<dyn System>, conditions: Conditions) -> Self {
+        Judged { system, conditions }
     }
 
     fn judge(&self, observation: &[f64]) -> Reply {
         let holds = |condition: &Option<Condition>| condition.as_ref().is_some_and(|c| c.holds(observation));
-        let verdict = if holds(&self.violated) {
+        let verdict = if holds(&self.conditions.violated) {
             Verdict::Violated
-        } else if holds(&self.satisfied) {
+        } else if holds(&self.conditions.satisfied) {
             Verdict::Satisfied
         } else {
             Verdict::Running
@@ -55,5 +57,9 @@ impl System for Judged {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
         self.system.restore(state)
+    }
+
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        self.system.memory()
     }
 }

@@ -26,6 +26,7 @@ mod judged;
 mod objective;
 mod open;
 mod reader;
+mod remember;
 mod starter;
 mod starts;
 mod target;

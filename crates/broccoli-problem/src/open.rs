@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use broccoli_blackbox::{Description, Plugin, Subprocess};
-use broccoli_core::problem::{System, SystemError, SystemFactory, Thresholds, sample};
+use broccoli_core::problem::{SystemFactory, Thresholds, sample};
 use broccoli_expression::Condition;
 
 use crate::diagnosis::{Diagnosis, Flaw};
 use crate::file::{Feature, Placed, ProblemFile, SystemSource};
 use crate::identity::Source;
-use crate::judged::Judged;
+use crate::judged::Conditions;
 use crate::objective::Says;
 use crate::starts::{MOST_STATES, MOST_VALUES, Starts};
 use crate::target::{FeatureError, Target};
@@ -91,15 +91,14 @@ impl ProblemFile {
             rewards: description.rewards,
             promise,
         };
-        if own {
-            return Ok(Target::foreign(description, says, source, factory));
-        }
-        let (satisfied_text, violated_text) = self.conditions();
-        let source = source.judged(satisfied_text, violated_text);
-        let judged = move || -> Result<Box<dyn System>, SystemError> {
-            Ok(Box::new(Judged::new(factory.make()?, satisfied.clone(), violated.clone())))
+        let conditions = (!own).then_some(Conditions { satisfied, violated });
+        let source = if own {
+            source
+        } else {
+            let (satisfied_text, violated_text) = self.conditions();
+            source.judged(satisfied_text, violated_text)
         };
-        Ok(Target::foreign(description, says, source, Arc::new(judged)))
+        Ok(Target::foreign(description, says, source, factory, conditions))
     }
 
     /// Refuses a file without thresholds, unless its trees are to be leaves.
@@ -219,6 +218,7 @@ impl ProblemFile {
         target.depth = self.depth.unwrap_or(target.depth);
         target.nodes = self.nodes;
         target.search = self.search;
+        target.remember = self.remember.clone();
         Ok(())
     }
 

@@ -2,20 +2,22 @@
 //! instance by options on the command line, before the problem is built.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use broccoli_blackbox::Description;
 use broccoli_core::problem::{
-    Action, Dimension, InitialState, MAX_DERIVED, Objective, Problem, ProblemError, Return, System,
-    SystemError, SystemFactory, Thresholds, sample,
+    Action, Dimension, InitialState, MAX_DERIVED, Objective, Problem, ProblemError, Return, SystemFactory,
+    Thresholds, sample,
 };
 use broccoli_environments::{Environment, Variant};
 use broccoli_expression::nearest::hint;
 use broccoli_expression::{Expression, ExpressionError};
+use broccoli_store::Store;
 
-use crate::featured::Featured;
 use crate::file::SearchOptions;
 use crate::identity::Source;
+use crate::judged::Conditions;
 use crate::objective::Says;
 
 /// One dimension of the observation.
@@ -74,6 +76,8 @@ pub struct Target {
     pub nodes: Option<u64>,
     /// Options of the search.
     pub search: SearchOptions,
+    /// The file in which what the system answers is remembered, if the problem file names one.
+    pub remember: Option<PathBuf>,
     /// Whether the system is somebody else's program.
     pub is_foreign: bool,
     /// Whether nobody has said which thresholds there are, so that all numbers are.
@@ -87,10 +91,14 @@ pub struct Target {
     pub(crate) says: Option<Says>,
     /// What is known of a foreign system.
     pub(crate) source: Option<Source>,
-    /// Makes the systems without the derived dimensions.
-    plain: Arc<dyn SystemFactory>,
+    /// Makes the systems without conditions and derived dimensions.
+    pub(crate) plain: Arc<dyn SystemFactory>,
+    /// Conditions that judge the system, instead of itself.
+    pub(crate) conditions: Option<Conditions>,
+    /// What the system has answered.
+    pub(crate) store: Option<Arc<Store>>,
     /// The derived dimensions.
-    features: Vec<Expression>,
+    pub(crate) features: Vec<Expression>,
 }
 
 impl Target {
@@ -126,7 +134,10 @@ impl Target {
             noise: 0.0,
             says: None,
             source: None,
+            remember: None,
             plain: factory,
+            conditions: None,
+            store: None,
             features: Vec::new(),
         }
     }
@@ -310,21 +321,8 @@ impl Target {
     }
 
     /// The dimensions that the system itself observes.
-    fn observed(&self) -> impl Iterator<Item = &TargetDimension> {
+    pub(crate) fn observed(&self) -> impl Iterator<Item = &TargetDimension> {
         self.dimensions.iter().filter(|d| d.expression.is_none())
-    }
-
-    /// Makes the systems observe the features, too.
-    fn derive(&mut self) {
-        let (plain, observed, features) =
-            (Arc::clone(&self.plain), self.observed().count(), self.features.clone());
-        if features.is_empty() {
-            self.factory = plain;
-            return;
-        }
-        self.factory = Arc::new(move || -> Result<Box<dyn System>, SystemError> {
-            Ok(Box::new(Featured::new(plain.make()?, observed, features.clone())))
-        });
     }
 
     /// A foreign system as it describes itself; the rest has to come from the file.
@@ -333,6 +331,7 @@ impl Target {
         says: Says,
         source: Source,
         factory: Arc<dyn SystemFactory>,
+        conditions: Option<Conditions>,
     ) -> Self {
         let dimension = |name: &String| TargetDimension {
             name: name.clone(),
@@ -341,7 +340,7 @@ impl Target {
             expression: None,
             price: 0.0,
         };
-        Target {
+        let mut target = Target {
             name: description.name.clone(),
             dimensions: description.observations.iter().map(dimension).collect(),
             actions: description.actions.clone(),
@@ -361,9 +360,14 @@ impl Target {
             noise: 0.0,
             says: Some(says),
             source: Some(source),
+            remember: None,
             plain: factory,
+            conditions,
+            store: None,
             features: Vec::new(),
-        }
+        };
+        target.derive();
+        target
     }
 
     /// The problem, checked.

@@ -135,6 +135,7 @@ const BAD_FORM: &[&str] = &[
     "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = []\n",
     "[system]\nenvironment = \"pendulum\"\n[initial]\nseeds = [1.5]\n",
     "[system]\nplugin = \"a.so\"\nactions = [1, 2]\n",
+    "[system]\nenvironment = \"pendulum\"\n[search]\nremember = 3\n",
     "[system]\nplugin = \"\"\n",
     "[system]\nplugin = \"a.so\"\nformat = \"json\"\n",
     "[system]\ncommand = \"python3 plant.py\"\n",

@@ -22,6 +22,7 @@ use crate::numbers::whole;
 use crate::objective::check_objective;
 use crate::output;
 use crate::problem::{choose_actions, choose_noise};
+use crate::remember::RememberOptions;
 use crate::starts::Starts;
 use crate::target::{resolve_by, short_check};
 
@@ -68,6 +69,9 @@ pub struct Suggest {
 
     #[command(flatten)]
     starts: Starts,
+
+    #[command(flatten)]
+    remember: RememberOptions,
 
     /// Print the suggestion as one JSON object
     #[arg(long)]
@@ -129,6 +133,7 @@ impl Suggest {
         if target.is_foreign {
             short_check(&target, &problem).map_err(failed)?;
         }
+        let _remembered = self.remember.anyhow(&mut target, None)?;
         let steps = self.steps.unwrap_or(if target.is_foreign { FOREIGN_STEPS } else { STEPS });
         let seen = look(&problem, &*target.factory, steps / 2, self.action_seed).map_err(failed)?;
         let ranges = target.dimensions.iter().map(|d| d.range);
@@ -315,9 +320,9 @@ impl SuggestionJson {
     }
 
     fn costs(&self) -> String {
-        let mut text =
-            "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
-             or with all numbers (`--thresholds all`):\n\n".to_owned();
+        let mut text = "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
+             or with all numbers (`--thresholds all`):\n\n"
+            .to_owned();
         let cell = |cost: &Cost| {
             let (sign, queries) = match cost.how {
                 How::Measured => ("", cost.queries),

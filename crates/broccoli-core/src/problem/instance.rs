@@ -9,12 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::cache::Shared;
-use super::cached::Cached;
 use super::seen::SeenRewards;
 use super::{
-    ComeBack, Gate, Objective, Problem, Reply, Return, Row, StopReason, System, SystemError, SystemFactory,
-    Table, Verdict,
+    ComeBack, Gate, Needs, Objective, Problem, Reply, Return, Row, StopReason, System, SystemError,
+    SystemFactory, Table, Verdict,
 };
 
 /// A black box that failed, and where.
@@ -61,6 +59,16 @@ pub enum RunError {
         /// How many steps were to be made.
         rows: usize,
         /// The system's own words.
+        source: SystemError,
+    },
+    /// A system that remembers could not be brought to where it is to be asked, or is not the one that is remembered.
+    #[error("before step {} from initial state {initial}: {source}", .step + 1)]
+    OnTheWay {
+        /// Which initial state, counted from 0.
+        initial: usize,
+        /// How many steps of the run there are so far.
+        step: u64,
+        /// What went wrong.
         source: SystemError,
     },
     /// The system panicked.
@@ -138,23 +146,25 @@ pub enum RunError {
 /// A system made for a problem, with its present observation.
 pub struct Instance<'p> {
     problem: &'p Problem,
-    pub(super) system: Box<dyn System>,
-    pub(super) observation: Vec<f64>,
-    pub(super) initial: usize,
-    pub(super) steps: u64,
+    system: Box<dyn System>,
+    observation: Vec<f64>,
+    initial: usize,
+    steps: u64,
     /// The action applied since it was reset or restored, if any.
     action: Option<usize>,
     queries: u64,
     /// The bounds of rewards, if there are to be any; and the last one.
     rewards: Option<(f64, f64)>,
-    pub(super) reward: f64,
+    reward: f64,
     /// Where the best ones are taken down, if they are.
     seen: Option<Arc<SeenRewards>>,
     gate: Option<Arc<Gate<'p>>>,
-    cached: Option<Box<Cached>>,
-    /// Counted here, because a cache is lost when the system panics.
-    pub(super) hits: u64,
-    pub(super) replayed: u64,
+    /// Whether the system [remembers](System::memory); and the gate for the queries on its way to where it is asked,
+    /// if whoever steps asks the gate for those alone.
+    remembers: bool,
+    gate_on_the_way: Option<Arc<Gate<'p>>>,
+    hits: u64,
+    replayed: u64,
 }
 
 impl<'p> Instance<'p> {
@@ -171,9 +181,10 @@ impl<'p> Instance<'p> {
         Instance::of(problem, Box::new(Row::of(table)))
     }
 
-    fn of(problem: &'p Problem, system: Box<dyn System>) -> Self {
+    fn of(problem: &'p Problem, mut system: Box<dyn System>) -> Self {
         Instance {
             problem,
+            remembers: system.memory().is_some(),
             system,
             observation: vec![0.0; problem.dimensions().len()],
             initial: 0,
@@ -184,21 +195,20 @@ impl<'p> Instance<'p> {
             reward: 0.0,
             seen: None,
             gate: None,
-            cached: None,
+            gate_on_the_way: None,
             hits: 0,
             replayed: 0,
         }
     }
 
-    /// Makes a system with a cache. What it asks again to come back to a state has to pass the gate.
-    pub(crate) fn cached(
+    /// Makes a system for a lane, which asks the gate itself before its steps. If the system remembers, what it asks
+    /// again to come to where it is has to pass the gate, too.
+    pub(crate) fn for_lane(
         problem: &'p Problem,
         factory: &dyn SystemFactory,
-        cache: Shared,
         gate: Arc<Gate<'p>>,
     ) -> Result<Self, RunError> {
-        let cached = Some(Box::new(Cached::new(cache)));
-        Ok(Instance { cached, gate: Some(gate), ..Instance::new(problem, factory)? })
+        Ok(Instance { gate_on_the_way: Some(gate), ..Instance::new(problem, factory)? })
     }
 
     /// Makes a system whose queries have to pass a gate.
@@ -220,22 +230,32 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the system fails or its observation holds NaN.
     pub fn reset(&mut self, initial: usize) -> Result<Verdict, RunError> {
-        match self.cached.take() {
-            None => self.reset_system(initial),
-            Some(cached) => self.by_cache(cached, |cached, instance| cached.reset(instance, initial)),
+        (self.initial, self.steps, self.action) = (initial, 0, None);
+        let state = &self.problem.initial_states()[initial];
+        match self.system.reset(state, &mut self.observation) {
+            Ok(reply) => self.checked(reply.verdict),
+            Err(source) => Err(RunError::Reset { initial, source }),
         }
     }
 
-    /// Applies an action: one query, unless a cache knows the answer.
+    /// From now on nothing is answered from memory.
+    pub(crate) fn ask_always(&mut self) {
+        if let Some(memory) = self.system.memory() {
+            memory.ask_always();
+        }
+    }
+
+    /// Applies an action: one query, unless the system remembers the answer.
     ///
     /// # Errors
     /// When the system fails or its observation holds NaN.
     #[inline(always)]
     pub fn step(&mut self, action: usize) -> Result<Verdict, RunError> {
-        if self.cached.is_some() {
-            return self.step_by_cache(action);
+        if self.remembers {
+            return self.step_remembering(action);
         }
         self.pass()?;
+        self.queries += 1;
         self.step_system(action)
     }
 
@@ -251,46 +271,26 @@ impl<'p> Instance<'p> {
     }
 
     #[cold]
-    fn step_by_cache(&mut self, action: usize) -> Result<Verdict, RunError> {
-        match self.cached.take() {
-            None => self.step_system(action),
-            Some(cached) => self.by_cache(cached, |cached, instance| cached.step(instance, action)),
+    fn step_remembering(&mut self, action: usize) -> Result<Verdict, RunError> {
+        if self.is_ready(action)? {
+            self.pass()?;
+            self.queries += 1;
+        } else {
+            self.hits += 1;
         }
+        self.step_system(action)
     }
 
-    fn by_cache<T>(
-        &mut self,
-        mut cached: Box<Cached>,
-        act: impl FnOnce(&mut Cached, &mut Self) -> Result<T, RunError>,
-    ) -> Result<T, RunError> {
-        let done = act(&mut cached, self);
-        self.cached = Some(cached);
-        done
-    }
-
-    /// One query more, if the gate lets it pass.
-    #[inline]
-    pub(super) fn pass(&self) -> Result<(), RunError> {
-        match &self.gate {
-            None => Ok(()),
-            Some(gate) => gate.pass(),
-        }
-    }
-
-    pub(super) fn reset_system(&mut self, initial: usize) -> Result<Verdict, RunError> {
-        (self.initial, self.steps, self.action) = (initial, 0, None);
-        let state = &self.problem.initial_states()[initial];
-        match self.system.reset(state, &mut self.observation) {
-            Ok(reply) => self.checked(reply.verdict),
-            Err(source) => Err(RunError::Reset { initial, source }),
-        }
+    /// Asks the gate for a query, if there is one.
+    #[inline(always)]
+    fn pass(&self) -> Result<(), RunError> {
+        self.gate.as_ref().map_or(Ok(()), |gate| gate.pass())
     }
 
     #[inline(always)]
-    pub(super) fn step_system(&mut self, action: usize) -> Result<Verdict, RunError> {
+    fn step_system(&mut self, action: usize) -> Result<Verdict, RunError> {
         self.steps += 1;
         self.action = Some(action);
-        self.queries += 1;
         match self.system.step(action, &mut self.observation) {
             Ok(reply) => {
                 if let Some(bounds) = self.rewards {
@@ -321,29 +321,45 @@ impl<'p> Instance<'p> {
         self.checked(reply.verdict)
     }
 
-    pub(super) fn save_system(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+    fn save_system(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
         self.system.save(state).map_err(|source| self.lost("saving", source))
     }
 
-    pub(super) fn restore_system(&mut self, state: &[u8]) -> Result<(), RunError> {
+    fn restore_system(&mut self, state: &[u8]) -> Result<(), RunError> {
         self.system.restore(state).map_err(|source| self.lost("restoring", source))
     }
 
-    /// Whether it takes a query to know what an action does here. If so, the system is made ready for it.
+    /// Whether it takes a query to know what an action does here. If so, the system is brought to where it is asked.
     pub(crate) fn is_ready(&mut self, action: usize) -> Result<bool, RunError> {
-        match self.cached.take() {
-            None => Ok(true),
-            Some(cached) => self.by_cache(cached, |cached, instance| cached.is_ready(instance, action)),
+        loop {
+            let Some(memory) = self.system.memory() else { return Ok(true) };
+            match memory.needs(action).map_err(|source| self.strayed(source))? {
+                Needs::Nothing => return Ok(false),
+                Needs::Query => return Ok(true),
+                Needs::Way => {
+                    let gate = self.gate_on_the_way.as_ref().or(self.gate.as_ref());
+                    gate.map_or(Ok(()), |gate| gate.pass())?;
+                    self.queries += 1;
+                    self.replayed += 1;
+                    let approached = self.system.memory().map_or(Ok(()), |memory| memory.approach());
+                    approached.map_err(|source| self.strayed(source))?;
+                }
+            }
         }
     }
 
-    /// Whether a cache answers what was asked before.
-    #[inline]
-    pub(crate) fn has_cache(&self) -> bool {
-        self.cached.is_some()
+    #[cold]
+    fn strayed(&self, source: SystemError) -> RunError {
+        RunError::OnTheWay { initial: self.initial, step: self.steps, source }
     }
 
-    /// Steps whose answers a cache knew.
+    /// Whether the system remembers what was asked before.
+    #[inline]
+    pub fn remembers(&self) -> bool {
+        self.remembers
+    }
+
+    /// Steps whose answers were remembered.
     #[inline]
     pub(crate) fn hits(&self) -> u64 {
         self.hits
@@ -384,7 +400,7 @@ impl<'p> Instance<'p> {
 
     /// How the system comes back to an earlier state.
     pub fn come_back(&self) -> ComeBack {
-        if self.cached.is_some() { ComeBack::Clone } else { self.system.come_back() }
+        self.system.come_back()
     }
 
     /// Appends what [`Instance::restore`] needs to come back here.
@@ -392,19 +408,18 @@ impl<'p> Instance<'p> {
     /// # Errors
     /// When the system cannot save its state.
     pub fn save(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
-        match self.cached.take() {
-            None => self.save_system(state),
-            Some(cached) => self.by_cache(cached, |cached, instance| cached.save(instance, state)),
-        }
+        self.save_system(state)
     }
 
-    /// Appends the complete state of the system, if it tells it and is not behind a cache.
+    /// Appends the complete state of the system, if it tells it.
     ///
     /// # Errors
     /// When the system cannot save its state.
-    pub(crate) fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
-        let is_told = self.cached.is_none() && self.system.come_back() == ComeBack::Clone;
-        if is_told { self.save_system(state) } else { Ok(()) }
+    pub fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), RunError> {
+        if let Some(memory) = self.system.memory() {
+            return memory.complete_state(state).map_err(|source| self.lost("saving", source));
+        }
+        if self.system.come_back() == ComeBack::Clone { self.save_system(state) } else { Ok(()) }
     }
 
     /// Comes back to a saved state, which is `steps` steps from an initial state. The observation is
@@ -414,13 +429,7 @@ impl<'p> Instance<'p> {
     /// When the system cannot restore the state.
     pub fn restore(&mut self, state: &[u8], initial: usize, steps: u64) -> Result<(), RunError> {
         (self.initial, self.steps, self.action) = (initial, steps, None);
-        match &mut self.cached {
-            None => self.restore_system(state),
-            Some(cached) => {
-                cached.restore(state);
-                Ok(())
-            }
-        }
+        self.restore_system(state)
     }
 
     fn lost(&self, doing: &'static str, source: SystemError) -> RunError {

@@ -3,8 +3,6 @@
 //! Everything here is plain data, checked once when a [`Problem`] is built; the engines rely on it.
 
 mod batch;
-pub(crate) mod cache;
-mod cached;
 mod finer;
 mod initial;
 mod instance;
@@ -29,7 +27,7 @@ pub use predicates::{ALL, MAX_THRESHOLDS, Rank, ThresholdError, Thresholds};
 pub use prices::MAX_PRICES;
 pub(crate) use stop::Gate;
 pub use stop::{Stop, StopReason};
-pub use system::{ComeBack, Reply, System, SystemError, SystemFactory, Verdict};
+pub use system::{ComeBack, Memory, Needs, Reply, System, SystemError, SystemFactory, Verdict};
 
 use serde::{Deserialize, Serialize};
 

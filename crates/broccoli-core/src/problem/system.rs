@@ -116,6 +116,48 @@ pub trait System {
         let _ = state;
         Err(SystemError::new("this system cannot restore a state"))
     }
+
+    /// What it remembers, if it does. A system around another one passes it on.
+    fn memory(&mut self) -> Option<&mut dyn Memory> {
+        None
+    }
+}
+
+/// What it takes to know what an action does where a system is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// It is remembered.
+    Nothing,
+    /// One query.
+    Query,
+    /// [`Memory::approach`] has to be called first, which takes one query; perhaps more than once.
+    Way,
+}
+
+/// What a system that remembers its answers can tell and do besides, so that whoever counts and limits queries need not
+/// guess how many a step takes. [`System::step`] works without it.
+pub trait Memory {
+    /// What it takes to know what an action does here.
+    ///
+    /// # Errors
+    /// When the system cannot come back to where it has to be asked, or is not the one that is remembered.
+    fn needs(&mut self, action: usize) -> Result<Needs, SystemError>;
+
+    /// Makes one query on the way to where a step is to be made.
+    ///
+    /// # Errors
+    /// When the system fails, or does not do what is remembered of it.
+    fn approach(&mut self) -> Result<(), SystemError>;
+
+    /// From now on nothing is answered from memory; what is asked is compared with it.
+    fn ask_always(&mut self);
+
+    /// Appends the complete state of the system here, if it tells it. That may take queries if there was too little
+    /// memory.
+    ///
+    /// # Errors
+    /// When the system cannot save its state.
+    fn complete_state(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError>;
 }
 
 /// Makes systems, one per worker. Any closure that returns a boxed [`System`] is a factory.

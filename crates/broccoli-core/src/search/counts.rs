@@ -14,7 +14,7 @@ pub(super) struct Counts {
     pub(super) queries: u64,
     /// Those of them that were made for hints.
     pub(super) hints: u64,
-    /// Transitions that the cache knew.
+    /// Steps whose answers were remembered.
     pub(super) hits: u64,
     pub(super) replayed: u64,
     /// The share of the whole walk that has ended.

@@ -70,7 +70,6 @@ impl<'a> Search<'a> {
     /// When the system fails, or is not deterministic; the failure keeps the best tree for the largest limit.
     pub fn front(mut self) -> Result<Front, Box<Failure>> {
         let objective = self.problem.objective();
-        let cache = self.new_cache();
         let (mut observer, mut start) = (self.observer.take(), self.start.take());
         let mut most = self.problem.limits().nodes();
         let mut parts: Vec<FrontPart> = Vec::new();
@@ -84,7 +83,6 @@ impl<'a> Search<'a> {
                 observer: later.as_mut().map(|later| later as _),
                 query_limit: self.query_limit.map(|limit| limit.saturating_sub(made)),
                 start: start.take(),
-                shared: cache.clone(),
                 ..self.for_problem(&problem)
             };
             let outcome = search.run().map_err(|mut failure| {

@@ -41,7 +41,6 @@ pub use crate::problem::{Stop, StopReason};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use crate::problem::cache::Shared;
 use crate::problem::{Gate, Instance, Problem, RunError, SystemFactory};
 use crate::tree::Tree;
 use behaviour::{KnownTraces, State, Trie};
@@ -121,9 +120,6 @@ pub struct Search<'a> {
     /// of its best trees will do.
     is_part: bool,
     threads: NonZeroUsize,
-    cache: usize,
-    /// The cache itself, if several searches share it.
-    shared: Option<Shared>,
     memory: Option<usize>,
     tuning: Option<Tuning>,
     witness: Option<Arc<dyn Witness>>,
@@ -152,8 +148,6 @@ impl<'a> Search<'a> {
             asked_again: 0,
             is_part: false,
             threads: NonZeroUsize::MIN,
-            cache: 0,
-            shared: None,
             memory: None,
             tuning: None,
             witness: None,
@@ -171,7 +165,6 @@ impl<'a> Search<'a> {
             query_limit: self.query_limit,
             threads: self.threads,
             tuning: self.tuning,
-            cache: self.cache,
             memory: self.memory,
             ..Search::new(problem, self.factory)
         }
@@ -198,20 +191,10 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Keeps what the system has answered, in up to so many bytes, so that it is not asked the same twice
-    /// ([`Engine::Behaviour`]); for systems that take long for a query. When the memory is used up nothing
-    /// more is kept, and the search goes on. Threads that ask the same at the same time both ask.
-    /// Systems that make many steps at a time then make one.
-    pub fn cache(mut self, bytes: usize) -> Self {
-        self.cache = bytes;
-        self
-    }
-
-    /// Takes about this much memory at most for what grows with the search: the cache and the behaviours that
-    /// were set aside ([`Engine::Behaviour`]; the others keep next to nothing). When it is used up the cache
-    /// is shrunk, and when that does not suffice the search goes on depth first, which takes none, but often
-    /// more queries. Value and size are the same; of several trees that are equally good and equally small it may
-    /// change which one is found.
+    /// Takes about this much memory at most for what grows with the search: the behaviours that were set aside
+    /// ([`Engine::Behaviour`]; the others keep next to nothing). When it is used up the search goes on depth first, which
+    /// takes none, but often more queries. Value and size are the same; of several trees that are equally good and equally
+    /// small it may change which one is found.
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
@@ -261,7 +244,8 @@ impl<'a> Search<'a> {
     }
 
     /// Makes at most this many queries, those that only come back to a state included. The same limit
-    /// gives the same outcome, with any number of threads unless they share a [cache](Search::cache).
+    /// gives the same outcome, with any number of threads, unless the system [remembers](crate::problem::Memory) and they
+    /// share what it remembers.
     pub fn query_limit(mut self, queries: u64) -> Self {
         self.query_limit = Some(queries);
         self
@@ -352,8 +336,7 @@ impl<'a> Search<'a> {
     /// What the passes after the search have in common with it.
     fn after(&mut self) -> After<'a> {
         let gate = Arc::new(Gate::new(self.stop, self.query_limit));
-        let cache = self.shared.take().or_else(|| self.new_cache());
-        After { gate, cache, memory: self.memory, observer: self.observer.take() }
+        After { gate, memory: self.memory, observer: self.observer.take() }
     }
 
     /// Searches by the engine that was chosen.
@@ -375,7 +358,7 @@ impl<'a> Search<'a> {
             }
             (Ok(ran_again), Engine::Behaviour) => {
                 let (start, witness) = (self.known.take(), self.witness.take());
-                let options = behaviour::Options { start, witness, ..self.options(after.cache.clone()) };
+                let options = behaviour::Options { start, witness, ..self.options() };
                 let unsure = checkpoint.clone().filter(|_| ran_again.is_err());
                 let saved = checkpoint.map(|checkpoint| checkpoint.saved);
                 let ended = behaviour::search(problem, factory, &options, &mut progress, saved);
@@ -462,15 +445,11 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let mut instance = Instance::gated(self.problem, self.factory, Arc::new(Gate::new(self.stop, None)))?;
+        instance.ask_always();
         let has_time = self.has_time.unwrap_or(&|| false);
         let ran_again = instance.guarded(|instance| checkpoint.run_again(self.problem, has_time, instance));
         self.asked_again = instance.queries();
         ran_again
-    }
-
-    /// An empty cache, if there is to be one.
-    fn new_cache(&self) -> Option<Shared> {
-        (self.cache > 0).then(|| Shared::new(self.problem, self.cache))
     }
 
     /// The constants that were chosen, or those for such systems.
@@ -479,11 +458,10 @@ impl<'a> Search<'a> {
     }
 
     /// How a pass by [`Engine::Behaviour`] searches.
-    fn options(&self, cache: Option<Shared>) -> behaviour::Options {
+    fn options(&self) -> behaviour::Options {
         behaviour::Options {
             threads: self.threads.get(),
             tuning: self.chosen_tuning(),
-            cache,
             memory: self.memory,
             start: None,
             witness: None,
@@ -495,6 +473,7 @@ impl<'a> Search<'a> {
         let Outcome { best: Some(best), intervals, statistics, .. } = outcome else { return Ok(()) };
         let gate = Arc::new(Gate::new(self.stop, None));
         let mut instance = Instance::gated(self.problem, self.factory, gate)?;
+        instance.ask_always();
         let confirmed = instance.guarded(|instance| {
             confirm::confirm(self.problem, best, instance)?;
             if self.problem.without_grid().is_some() {

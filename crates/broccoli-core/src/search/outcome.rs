@@ -43,7 +43,7 @@ pub struct Statistics {
     /// Queries made again only to come back to a state, because the system can only be reset
     /// (`behaviour`).
     pub replayed: u64,
-    /// Transitions that were asked for and that the cache knew (`behaviour`, with a cache).
+    /// Steps that were no queries because the system [remembers](crate::problem::Memory) the answers (`behaviour`).
     pub cache_hits: u64,
     /// Queries made at the end to see whether the system does again what it did.
     pub queries_confirming: u64,

@@ -14,7 +14,6 @@ use super::behaviour::{self, State};
 use super::observer::Later;
 use super::progress::Progress;
 use super::{Observer, Outcome, Search, Solution, Statistics};
-use crate::problem::cache::Shared;
 use crate::problem::{Gate, Problem, RunError};
 use crate::tree::Tree;
 
@@ -58,7 +57,6 @@ pub(super) fn restricted(problem: &Problem, set: &[usize]) -> Problem {
 /// What the passes after a search have in common with it.
 pub(super) struct After<'a> {
     pub(super) gate: Arc<Gate<'a>>,
-    pub(super) cache: Option<Shared>,
     pub(super) memory: Option<usize>,
     pub(super) observer: Option<&'a mut dyn Observer>,
 }
@@ -99,7 +97,7 @@ impl<'a> Search<'a> {
             after.observer.as_deref_mut().map(|observer| Later { observer, before: Some(before) });
         let observer = later.as_mut().map(|later| later as &mut dyn Observer);
         let mut progress = Progress::new(problem, observer, gate, 0.0, false);
-        let options = self.options(after.cache.clone());
+        let options = self.options();
         let saved = State::for_equal(problem, value, size);
         let ended = behaviour::search(problem, self.factory, &options, &mut progress, Some(saved));
         let (conclusion, statistics) = progress.finish(None);

@@ -142,7 +142,6 @@ impl<'a> Search<'a> {
                 checkpoint: checkpoint.take(),
                 is_going_on: true,
                 is_part: true,
-                shared: None,
                 witness: None, // the evidence would be that of a part
                 known: None,
                 ..self

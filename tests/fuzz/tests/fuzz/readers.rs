@@ -2,7 +2,7 @@
 //! with what is accepted.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use broccoli_certificate::{Form, Live};
 use broccoli_checker::{Certificate, Limits};
@@ -17,6 +17,7 @@ use broccoli_export::report::{Observed, Report};
 use broccoli_export::saved::Saved;
 use broccoli_expression::{Condition, Expression};
 use broccoli_problem::{ProblemFile, SystemSource, initial_states};
+use broccoli_store::{Identity, Remembered, Room, Store, contents};
 use broccoli_tests::certified::certify;
 use broccoli_tests::mutants::{Content, Parts};
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ const CERTIFICATE_MEMORY: usize = 16 * MIB;
 const CERTIFICATE_WORK: u64 = 50_000_000;
 
 /// All of them.
-pub static READERS: [Reader; 8] = [
+pub static READERS: [Reader; 9] = [
     Reader::new("expression", expressions, |dice, from| bytes(dice, from, &WORDS), expression, (256, MIB)),
     Reader::new("csv", tables, |dice, from| bytes(dice, from, &WORDS), csv, (64, 2 * MIB)),
     Reader::new("problem", problems, toml_mutant, problem_file, (256, 512 * MIB)),
@@ -77,6 +78,7 @@ pub static READERS: [Reader; 8] = [
     Reader::new("result", results, json_mutant, saved, (400, 64 * MIB)),
     Reader::new("message", messages, message_mutant, message, (64, 4 * MIB)),
     Reader::new("checkpoint", checkpoints, checkpoint_mutant, checkpoint, (256, 64 * MIB)),
+    Reader::new("store", stores, store_mutant, store, (64, 64 * MIB)),
     Reader::new("certificate", certificates, certificate_mutant, certificate, (64, 8 * CERTIFICATE_MEMORY)),
 ];
 
@@ -466,6 +468,67 @@ fn checkpoint(bytes: &[u8]) -> bool {
     let Some(checkpoint) = read else { return false };
     let search = Search::new(checkpointed(), &MOUNTAIN_CAR).query_limit(2_000);
     search.resume(checkpoint).is_ok_and(|search| search.run().is_ok())
+}
+
+/// Stores of the car, with and without rewards.
+fn stores() -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for problem in [small(1, 1, Objective::reach(60), None), small(2, 1, Objective::survive(40), None)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        for queries in [50, 500] {
+            let opened = Store::open(&path, &Identity::new(), 2, STORE_ROOM, Box::new(|_| {}));
+            let store = Arc::new(opened.expect("a store"));
+            let car = Remembered::new(&MOUNTAIN_CAR, Arc::clone(&store), problem.actions(), false);
+            Search::new(&problem, &car).query_limit(queries).run().expect("the car never fails");
+            store.flush();
+            all.push(std::fs::read(&path).expect("a store"));
+        }
+    }
+    all
+}
+
+const STORE_ROOM: Room = Room { bytes: 16 * MIB, are_states_lasting: true };
+/// What a block begins with, the length of its records, and where their checksum and that of the head are.
+const BLOCK: &[u8; 4] = b"\xb7blk";
+const BLOCK_HEAD: usize = 24;
+
+/// Bytes are changed; and half of the time the checksums are right again, as whoever knows the format would have it.
+fn store_mutant(dice: &mut Dice, from: &[u8]) -> Vec<u8> {
+    let mut mutant = bytes(dice, from, &["\0", "\u{7f}", "\u{ff}"]);
+    if dice.once_in(2) {
+        return mutant;
+    }
+    let mut at = 0;
+    while let Some(found) = mutant.get(at..).and_then(|rest| rest.windows(4).position(|word| word == BLOCK)) {
+        at += found;
+        let Some(head) = mutant.get(at..at + BLOCK_HEAD) else { break };
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        let end = mutant.len().min(at.saturating_add(BLOCK_HEAD).saturating_add(length));
+        let length = end - at - BLOCK_HEAD;
+        mutant[at + 4..at + 8].copy_from_slice(&(length as u32).to_le_bytes());
+        let records = crc32fast::hash(&mutant[at + BLOCK_HEAD..end]);
+        mutant[at + 16..at + 20].copy_from_slice(&records.to_le_bytes());
+        let own = crc32fast::hash(&mutant[at..at + 20]);
+        mutant[at + 20..at + 24].copy_from_slice(&own.to_le_bytes());
+        at = end;
+    }
+    mutant
+}
+
+/// What is in a file is read, and used; one that was made by hand may be noticed to be of another car, and no more.
+fn store(bytes: &[u8]) -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store");
+    std::fs::write(&path, bytes).expect("a file");
+    let is_read = contents(&path, STORE_ROOM.bytes).is_ok();
+    let opened = Store::open(&path, &Identity::new(), 2, STORE_ROOM, Box::new(|_| {}));
+    let Ok(store) = opened else { return is_read };
+    let problem = small(1, 1, Objective::reach(60), None);
+    let car = Remembered::new(&MOUNTAIN_CAR, Arc::new(store), problem.actions(), false);
+    let _ = Search::new(&problem, &car).query_limit(300).run();
+    assert!(contents(&path, STORE_ROOM.bytes).is_ok(), "what was opened can be read");
+    is_read
 }
 
 fn certificates() -> Vec<Vec<u8>> {

@@ -41,9 +41,8 @@ pub(in crate::search) fn for_each_equal(
     let mut later = after.observer.as_deref_mut().map(|observer| Later { observer, before: Some(before) });
     let observer = later.as_mut().map(|later| later as _);
     let mut progress = Progress::new(problem, observer, gate, 0.0, false);
-    let cache = after.cache.clone();
     let (gate, rewards) = (progress.gate(), progress.rewards());
-    let setting = Setting { problem, factory, gate, cache, witness: None, sample: None, rewards };
+    let setting = Setting { problem, factory, gate, witness: None, sample: None, rewards };
     let nodes = Cost::try_from(size).unwrap_or(Cost::MAX);
     // What is just as good is better than what has one predicate more.
     let worse = Score::new(problem.objective(), value, nodes.saturating_add(1));

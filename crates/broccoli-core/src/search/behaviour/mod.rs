@@ -62,7 +62,6 @@ pub use self::tuning::{HintTuning, Tuning};
 use super::evidence::Witness;
 use super::progress::Progress;
 use super::sample::{self, Sample};
-use crate::problem::cache::Shared;
 use crate::problem::{Problem, RunError, SystemFactory};
 use crate::tree::Tree;
 
@@ -71,9 +70,7 @@ pub(super) struct Options {
     /// How many threads may be used.
     pub(super) threads: usize,
     pub(super) tuning: Tuning,
-    /// What the system has answered, if that is to be kept.
-    pub(super) cache: Option<Shared>,
-    /// How much memory cache and leaves may take.
+    /// How much memory leaves may take.
     pub(super) memory: Option<usize>,
     /// The tree that was run before the search began, and what it did.
     pub(super) start: Option<(Tree, Trie)>,
@@ -95,7 +92,6 @@ pub(super) fn search(
         problem,
         factory,
         gate: progress.gate(),
-        cache: options.cache.clone(),
         witness: options.witness.clone(),
         rewards: progress.rewards(),
         sample: progress.has_keeper().then(|| sample::Shared::new(sample)),

@@ -14,7 +14,6 @@ use super::recall::Trie;
 use super::score::Score;
 use super::task::{Found, Task, What};
 use super::walk::{Ask, Origin, Walk};
-use crate::problem::cache::Shared as Cache;
 use crate::problem::seen::SeenRewards;
 use crate::problem::{Gate, Instance, Problem, Rank, RunError, StopReason, SystemFactory, Verdict};
 use crate::search::counts::Counts;
@@ -46,8 +45,6 @@ pub(super) struct Setting<'p> {
     pub(super) problem: &'p Problem,
     pub(super) factory: &'p dyn SystemFactory,
     pub(super) gate: Arc<Gate<'p>>,
-    /// What the system has answered, if that is kept.
-    pub(super) cache: Option<Cache>,
     /// Takes down what is walked.
     pub(super) witness: Option<Arc<dyn Witness>>,
     /// Where some of what the system answers is taken down, if it is.
@@ -57,10 +54,9 @@ pub(super) struct Setting<'p> {
 }
 
 impl Setting<'_> {
-    /// How many lanes a thread has, if their steps are made together. The cache and the witness are for one step at a
-    /// time.
+    /// How many lanes a thread has, if their steps are made together. The witness is for one step at a time.
     pub(super) fn rows(&self) -> Option<NonZeroUsize> {
-        self.factory.rows().filter(|_| self.cache.is_none() && self.witness.is_none())
+        self.factory.rows().filter(|_| self.witness.is_none())
     }
 }
 
@@ -111,11 +107,8 @@ pub(super) struct Lane<'p, S: Store> {
 impl<'p, S: Store> Lane<'p, S> {
     /// A lane with a system of its own, and nothing to do yet.
     pub(super) fn alone(setting: &Setting<'p>) -> Result<Self, RunError> {
-        let Setting { problem, factory, gate, cache, .. } = setting;
-        let instance = match cache {
-            None => Instance::new(problem, *factory)?,
-            Some(cache) => Instance::cached(problem, *factory, cache.clone(), Arc::clone(gate))?,
-        };
+        let Setting { problem, factory, gate, .. } = setting;
+        let instance = Instance::for_lane(problem, *factory, Arc::clone(gate))?;
         Ok(Lane::new(setting, instance, false))
     }
 

@@ -52,7 +52,7 @@ impl<S: Store> Lane<'_, S> {
     /// Asks the gate for a query, unless it takes none. From then on only the system itself can fail.
     #[inline(always)]
     fn pass(&mut self, action: usize) -> Result<(), RunError> {
-        if self.instance.has_cache() && !self.instance.is_ready(action)? {
+        if self.instance.remembers() && !self.instance.is_ready(action)? {
             return self.gate.look();
         }
         if self.quota == 0 {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Rounds;
-use crate::search::behaviour::Options;
 use crate::search::behaviour::bounds::Store;
 use crate::search::behaviour::schedule::Round;
 use crate::search::behaviour::state::State;
@@ -12,28 +11,15 @@ use crate::search::behaviour::tuning::HintTuning;
 /// First traces may take one part in so many of the room for remembered traces.
 const FIRST_PART: usize = 4;
 
-impl Options {
-    fn cache_bytes(&self) -> usize {
-        self.cache.as_ref().map_or(0, |cache| cache.lock().bytes())
-    }
-
-    /// Whether the cache alone takes more memory than there may be.
-    pub(super) fn is_cache_too_large(&self) -> bool {
-        self.memory.is_some_and(|most| self.cache_bytes() > most)
-    }
-}
-
 impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
-    /// Keeps memory within its limit: shrinks the cache first, then sets nothing more aside.
+    /// Keeps memory within its limit: when there is too little, nothing more is set aside.
     pub(super) fn look_at_memory(&mut self) {
         let (now, next) = self.state.left.bytes();
-        let cache = self.options.cache_bytes() + self.state.ladder.bytes();
+        let ladder = self.state.ladder.bytes();
         // Leaves are copied when a round ends, and twice when they are written down.
         let copies = if self.progress.has_keeper() { 3 } else { 2 };
-        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + cache > most);
-        if is_over && cache > 0 {
-            self.shrink_cache();
-        } else if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {
+        let is_over = self.options.memory.is_some_and(|most| copies * (now + next) + ladder > most);
+        if (is_over || next > self.state.tuning.most_leaf_bytes) && self.state.round != Round::LAST {
             let all = self.state.left.take_all();
             if !all.is_empty() {
                 self.begin_round(Round::LAST, all);
@@ -58,14 +44,6 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
     pub(super) fn look_at_recall(&mut self) {
         if self.state.trie.bytes() >= self.recall_bytes() {
             Arc::make_mut(&mut self.state.trie).forget();
-        }
-    }
-
-    /// Gives back half of the cache's memory, or more. All that it knew is forgotten; and places were known by its nodes.
-    pub(super) fn shrink_cache(&mut self) {
-        if let Some(cache) = &self.options.cache {
-            cache.lock().shrink();
-            self.state.forget_places();
         }
     }
 }

@@ -60,12 +60,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         Arc::make_mut(&mut state.trie).restore(setting.problem);
         state.ladder.restore(setting.problem);
         if let Some((tree, traces)) = &options.start {
-            let mut traces = traces.clone();
-            if options.cache.is_some() {
-                // Places are known by the nodes of the cache then, and the tree was run without it.
-                traces.forget_places();
-            }
-            state.trie = Arc::new(traces);
+            state.trie = Arc::new(traces.clone());
             let tree = Ranked::of(setting.problem, tree);
             tree.into_iter().zip(&mut state.hints).for_each(|(tree, hints)| hints.adopt(tree));
         }
@@ -96,12 +91,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     pub(super) fn search(mut self) -> Result<(), RunError> {
         let ended = loop {
             let Some(tasks) = self.next_tasks() else { break Ok(()) };
-            let Rounds { team, progress, board, options, .. } = &mut self;
+            let Rounds { team, progress, board, .. } = &mut self;
             let mut is_checkpoint_due = false;
             let mut look = || {
                 progress.walked(board.counts());
                 is_checkpoint_due = is_checkpoint_due || progress.is_checkpoint_due();
-                if is_checkpoint_due || options.is_cache_too_large() {
+                if is_checkpoint_due {
                     board.pause();
                 }
             };
@@ -111,9 +106,6 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             if let Err(error) = taken {
                 self.keep();
                 break Err(error);
-            }
-            if self.options.is_cache_too_large() {
-                self.shrink_cache();
             }
             self.fold_if_done();
             if is_checkpoint_due {
