@@ -130,7 +130,9 @@ fn rewards_that_were_seen_are_an_estimate() {
     let output = run(&limited);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    let expected = format!("Nothing is proved about others. By the rewards seen so far the best value is at most about {estimate}: an estimate, not proved.");
+    let expected = format!(
+        "Nothing is proved about others. By the rewards seen so far the best value is at most about {estimate}: an estimate, not proved."
+    );
     assert!(text.contains(&expected), "{text}");
     // The whole search proves the value, and estimates nothing any more.
     let result = solved(&[problem.to_str().unwrap()]);

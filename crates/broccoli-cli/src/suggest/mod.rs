@@ -315,9 +315,9 @@ impl SuggestionJson {
     }
 
     fn costs(&self) -> String {
-        let mut text =
-            "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
-             or with all numbers (`--thresholds all`):\n\n".to_owned();
+        let mut text = "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
+             or with all numbers (`--thresholds all`):\n\n"
+            .to_owned();
         let cell = |cost: &Cost| {
             let (sign, queries) = match cost.how {
                 How::Measured => ("", cost.queries),
