@@ -17,7 +17,7 @@ use crate::problem::wrong;
 const EVERY: Duration = Duration::from_secs(60);
 
 /// To be counted up whenever what is written changes, that of the core included.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// What is in the file. The checkpoint itself knows the problem only by a number, and the system not at all.
 #[derive(Serialize, Deserialize)]

@@ -6,6 +6,7 @@ mod certificates;
 mod choices;
 mod extreme_observations;
 mod failing_systems;
+mod forecast;
 mod known_answers;
 mod limits;
 mod queries;

@@ -37,7 +37,9 @@ const OWN_MEMORY: usize = 8 << 20;
 /// The options about a run, which a run that goes on with a search has anew.
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// Use up to T threads; the answer does not depend on it [default: one for each core]
+    /// Use up to T threads, each with a system of its own; the answer does not depend on it, and there may be more than
+    /// cores [default: one for each core; for a program that waits more than half of the time, 8, or twice the cores if
+    /// that is more]
     #[arg(long, value_name = "T", env = "BROCCOLI_THREADS", hide_env_values = true,
           allow_hyphen_values = true, value_parser = whole::<usize>(1..=MOST_THREADS))]
     threads: Option<usize>,
@@ -149,6 +151,8 @@ pub struct Session {
     stopper: Option<Stopper>,
     /// Those of the searches before.
     queries: u64,
+    /// How many threads the first of them had.
+    threads: Option<NonZeroUsize>,
     /// Which of several searches is next, from 1; none if there is one only.
     stage: Option<usize>,
 }
@@ -156,7 +160,7 @@ pub struct Session {
 impl Session {
     /// One search.
     pub fn new() -> Self {
-        Session { started: Instant::now(), stopper: None, queries: 0, stage: None }
+        Session { started: Instant::now(), stopper: None, queries: 0, threads: None, stage: None }
     }
 
     /// The first of several searches.
@@ -215,12 +219,12 @@ impl RunOptions {
             session.queries,
             session.stage,
         );
-        let threads = self.threads();
+        let mut threads = self.threads.and_then(NonZeroUsize::new).unwrap_or_else(cores);
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
         let wanted = plan.wanted;
-        let mut search = plan.search(problem, &factory, kept.as_ref())?.threads(threads);
+        let mut search = plan.search(problem, &factory, kept.as_ref())?;
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries.saturating_sub(session.queries));
         }
@@ -246,11 +250,17 @@ impl RunOptions {
             None => Stopper::new(time_limit, self.memory_limit)?,
         };
         let stopper = &*session.stopper.insert(stopper);
-        if target.is_foreign
-            && !self.no_check
-            && !is_begun
-            && let Err(error) = short_check(target, problem)
-        {
+        let checked = match target.is_foreign && !self.no_check && !is_begun {
+            true => workers_after(|| short_check(target, problem)),
+            false => Ok(session.threads.unwrap_or(threads)),
+        };
+        match checked {
+            Ok(workers) if self.threads.is_none() => threads = workers,
+            _ => {}
+        }
+        session.threads = Some(threads);
+        search = search.threads(threads);
+        if let Err(error) = checked {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
             return Ok(Searched {
                 found: Err(Box::new(failure)),
@@ -310,11 +320,38 @@ impl RunOptions {
     pub fn has_cache(&self) -> bool {
         self.cache.is_some()
     }
+}
 
-    fn threads(&self) -> NonZeroUsize {
-        let cores = || std::thread::available_parallelism().ok();
-        self.threads.and_then(NonZeroUsize::new).or_else(cores).unwrap_or(NonZeroUsize::MIN)
-    }
+/// A thread for each core.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// How many threads there should be for a program that was tried just now: more than cores if it mostly waited. How busy it
+/// was is known on Linux only.
+pub fn workers_after<E>(tried: impl FnOnce() -> Result<(), E>) -> Result<NonZeroUsize, E> {
+    let (started, before) = (Instant::now(), busy_children());
+    tried()?;
+    let time = started.elapsed().as_secs_f64();
+    let busy = before.zip(busy_children()).map(|(before, after)| after - before);
+    let waits = busy.is_some_and(|busy| 2.0 * busy < time && time > LEAST_TRIED);
+    let many = MANY.max(cores().saturating_mul(NonZeroUsize::MIN.saturating_add(1)));
+    Ok(if waits { many } else { cores() })
+}
+
+/// A program that has hardly run does not show whether it waits.
+const LEAST_TRIED: f64 = 0.05;
+/// So many threads at least for one that does.
+const MANY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
+/// The seconds that all processes took that this one has begun, and that have ended.
+fn busy_children() -> Option<f64> {
+    /// Linux counts in hundredths of a second here, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name may have spaces; what comes behind it begins with the state, the third field.
+    let fields = stat.rsplit_once(") ")?.1.split(' ').skip(13).take(2);
+    fields.map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>().map(|ticks| ticks / TICKS)
 }
 
 /// Whether there is nothing to go on with: a gap that was asked for is reached once and for all.

@@ -193,7 +193,7 @@ fn damaged_files_are_refused() {
     }
     let mut other_version = whole.clone();
     other_version[20] = 99;
-    refused(&other_version, &["a checkpoint of version 99, and this program reads version 12 only"]);
+    refused(&other_version, &["a checkpoint of version 99, and this program reads version 13 only"]);
     refused(br#"{"status":"optimal"}"#, &["it is not a checkpoint"]);
     let pipe = directory.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo").success());
