@@ -123,7 +123,7 @@ fn a_program_may_give_rewards() {
 fn rewards_that_were_seen_are_an_estimate() {
     let folder = program("-abs(x - 4.5)", "over = \"mean\"\n");
     let problem = folder.path().join("hill.toml");
-    let limited = ["solve", problem.to_str().unwrap(), "--query-limit", "60"];
+    let limited = ["solve", problem.to_str().unwrap(), "--query-limit", "100"];
     let output = run(&limited);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
