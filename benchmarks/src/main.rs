@@ -9,6 +9,7 @@ mod chart;
 mod child;
 mod depth4;
 mod engines;
+mod forecast;
 mod growth;
 mod instances;
 mod machine;
@@ -17,6 +18,7 @@ mod objectives;
 mod output;
 mod paper;
 mod report;
+mod slow;
 mod threads;
 mod thresholds;
 
@@ -52,6 +54,10 @@ enum Benchmark {
     Anytime(anytime::Arguments),
     /// One thread against several.
     Threads(threads::Arguments),
+    /// Systems that take long for a step.
+    Slow(slow::Arguments),
+    /// How often the forecast of a search was right.
+    Forecast(forecast::Arguments),
     /// One search; the others run it as a process that they can kill.
     #[command(hide = true)]
     One(child::Arguments),
@@ -68,6 +74,8 @@ fn main() -> ExitCode {
         Benchmark::Objectives(arguments) => objectives::run(&arguments),
         Benchmark::Anytime(arguments) => anytime::run(&arguments),
         Benchmark::Threads(arguments) => threads::run(&arguments),
+        Benchmark::Slow(arguments) => slow::run(&arguments),
+        Benchmark::Forecast(arguments) => forecast::run(&arguments),
         Benchmark::One(arguments) => child::run(&arguments),
     };
     match done {

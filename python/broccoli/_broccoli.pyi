@@ -235,7 +235,9 @@ class Facts(TypedDict):
     depth: int
     rewards: tuple[float, float, int] | None
 
-_OnEvent = Callable[[int, float | None, int | None, float | None, Tree | None], object]
+_OnEvent = Callable[
+    [int, float | None, int | None, float | None, Tree | None, tuple[int, int] | None], object
+]
 
 def environments() -> list[str]:
     """Return the names of the built-in environments."""
@@ -258,7 +260,7 @@ def search(
     stopper: Stopper,
     on_event: _OnEvent | None,
 ) -> Found:
-    """Search; `on_event(queries, value, size, bound, tree)` is called now and then."""
+    """Search; `on_event(queries, value, size, bound, tree, queries_to_come)` is called now and then."""
 
 def tree(problem: ProblemData, nested: Any) -> Tree:
     """Make a tree of nested tuples."""

@@ -18,7 +18,9 @@ from broccoli.policy import Policy
 logger = logging.getLogger("broccoli")
 
 MakePolicy = Callable[[_broccoli.Tree], Policy]
-OnEvent = Callable[[int, float | None, int | None, float | None, _broccoli.Tree | None], object]
+OnEvent = Callable[
+    [int, float | None, int | None, float | None, _broccoli.Tree | None, tuple[int, int] | None], object
+]
 
 
 class Options(TypedDict):
@@ -200,12 +202,17 @@ def _listener(
         return None
 
     def on_event(
-        queries: int, value: float | None, size: int | None, bound: float | None, tree: _broccoli.Tree | None
+        queries: int,
+        value: float | None,
+        size: int | None,
+        bound: float | None,
+        tree: _broccoli.Tree | None,
+        to_come: tuple[int, int] | None,
     ) -> None:
         if show is not None:
-            show(queries, value, size, bound, tree)
+            show(queries, value, size, bound, tree, to_come)
         if tree is not None and value is not None and size is not None and on_improvement is not None:
-            on_improvement(Improvement(value, bound, size, queries, policy(tree)))
+            on_improvement(Improvement(value, bound, size, queries, policy(tree), to_come))
 
     return on_event
 
@@ -231,6 +238,11 @@ def _interruptible(stopper: _broccoli.Stopper) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _range(to_come: tuple[int, int] | None) -> str:
+    """Write the queries still to come with two digits, for the others of a forecast mean nothing."""
+    return "?" if to_come is None else f"{to_come[0]:.2g} to {to_come[1]:.2g}"
+
+
 @contextlib.contextmanager
 def _progress(wanted: bool) -> Iterator[OnEvent | None]:
     """Show progress with tqdm, also in notebooks; without tqdm, log it."""
@@ -241,14 +253,22 @@ def _progress(wanted: bool) -> Iterator[OnEvent | None]:
         from tqdm.auto import tqdm
     except ImportError:
         logger.info("progress is only logged, because tqdm is not installed")
-        yield lambda queries, value, size, bound, _: logger.info(
-            "%d queries, value %s, bound %s, size %s", queries, value, bound, size
+        yield lambda queries, value, size, bound, _, to_come: logger.info(
+            "%d queries, %s more, value %s, bound %s, size %s", queries, _range(to_come), value, bound, size
         )
         return
     with tqdm(unit=" queries", unit_scale=True) as bar:
 
-        def show(queries: int, value: float | None, size: int | None, bound: float | None, _: object) -> None:
-            bar.set_postfix(value=value, bound=bound, size=size, refresh=False)
+        def show(
+            queries: int,
+            value: float | None,
+            size: int | None,
+            bound: float | None,
+            _: object,
+            to_come: tuple[int, int] | None,
+        ) -> None:
+            more = _range(to_come)
+            bar.set_postfix(value=value, bound=bound, size=size, more=more, refresh=False)
             bar.update(max(queries - bar.n, 0))
 
         yield show

@@ -137,8 +137,8 @@ impl From<Statistics> for StatisticsData {
     }
 }
 
-/// Searches. `on_event(queries, value, size, bound, tree)` is called now and then, the tree being `None`
-/// unless it is new.
+/// Searches. `on_event(queries, value, size, bound, tree, queries_to_come)` is called now and then, the tree being
+/// `None` unless it is new.
 #[pyfunction]
 pub fn search(
     py: Python<'_>,

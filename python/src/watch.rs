@@ -20,6 +20,8 @@ pub struct Watch<'a> {
     value: Option<u64>,
     size: Option<u64>,
     bound: Option<u64>,
+    /// How many queries are still to come, at least and at most.
+    to_come: Option<(u64, u64)>,
     /// Queries, seconds, value and bound whenever one of the latter changed.
     pub history: Vec<(u64, f64, Option<Number>, Option<Number>)>,
 }
@@ -37,6 +39,7 @@ impl<'a> Watch<'a> {
             value: None,
             size: None,
             bound,
+            to_come: None,
             history: Vec::new(),
         }
     }
@@ -54,7 +57,8 @@ impl<'a> Watch<'a> {
         let Some(on_event) = &self.on_event else { return };
         self.told = Instant::now();
         Python::attach(|py| {
-            let event = (self.queries, self.number(self.value), self.size, self.number(self.bound), tree);
+            let (value, bound) = (self.number(self.value), self.number(self.bound));
+            let event = (self.queries, value, self.size, bound, tree, self.to_come);
             if let Err(error) = on_event.bind(py).call1(event) {
                 self.clock.stop_with(py, error);
             }
@@ -77,6 +81,7 @@ impl Observer for Watch<'_> {
                 self.bound = Some(bound);
                 self.remember();
             }
+            Event::Forecast(forecast) => self.to_come = Some((forecast.least, forecast.most)),
             Event::Considered(statistics) => {
                 self.queries = statistics.queries;
                 self.clock.look_for_signals();

@@ -238,13 +238,13 @@ pub fn options() -> impl Strategy<Value = Options> {
 /// that take too much memory, traces that are not remembered.
 fn tuning() -> impl Strategy<Value = Tuning> {
     let rounds = (0..6u64, 101..300u64, hints(), 0..6u64, 1..5usize);
-    let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize);
+    let chunks = (1..20u64, 1..30u64, 1..20u64, 1..8usize, prop_oneof![Just(1usize), 1..8usize]);
     let leaves = prop_oneof![4 => Just(256 << 20), 1 => Just(0usize), 1 => Just(300usize)];
     let recall = prop_oneof![4 => Just(32 << 20), 1 => Just(0usize), 1 => Just(300usize)];
-    (rounds, chunks, leaves, recall).prop_map(
+    let any = (rounds, chunks, leaves, recall).prop_map(
         |(
             (first_cut, cut_growth, hints, label_price, in_bands),
-            (chunk_share, least_chunk, least_task, most_tasks),
+            (chunk_share, least_chunk, least_task, most_tasks, first_tasks),
             most_leaf_bytes,
             most_recall_bytes,
         )| Tuning {
@@ -257,10 +257,13 @@ fn tuning() -> impl Strategy<Value = Tuning> {
             least_chunk,
             least_task,
             most_tasks,
+            first_tasks,
             most_leaf_bytes,
             most_recall_bytes,
         },
-    )
+    );
+    // The systems of the tests are not quick: without any of this they are searched like slow ones.
+    prop_oneof![1 => Just(Tuning::default()), 4 => any]
 }
 
 /// No hints, some, and more than makes sense.
@@ -269,12 +272,13 @@ fn hints() -> impl Strategy<Value = HintTuning> {
     let some = || prop_oneof![Just(0u64), 1..2_000u64];
     // Small problems are late soon.
     let late = prop_oneof![1 => Just(0u64), 3 => 1..30u64, 1 => 1..2_000u64];
-    let counts = (some(), some(), 0..1_000u64, late, 0..9u64, some(), 0..4u64);
+    let counts = (some(), some(), 0..1_000u64, late, 0..9u64, some(), 0..4u64, 1..5usize);
     let shares = (share(), share(), share(), share(), share(), 0..9u64, 0..9u64, 0..9u64, 0..900u64);
     let any = (counts, shares).prop_map(|(counts, shares)| {
-        let (first, near, patience, late, seed, late_returns, few_nodes) = counts;
+        let (first, near, patience, late, seed, late_returns, few_nodes, climbers) = counts;
         let (parts, share, share_first, share_late, share_mean, eager, returns, stale, ladder) = shares;
         HintTuning {
+            climbers,
             seed,
             first,
             near,

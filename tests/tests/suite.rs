@@ -7,6 +7,7 @@ mod changed_systems;
 mod choices;
 mod extreme_observations;
 mod failing_systems;
+mod forecast;
 mod known_answers;
 mod limits;
 mod queries;

@@ -1,9 +1,12 @@
 //! One answer for any number of threads, however they happen to be scheduled.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use broccoli_core::problem::{ComeBack, Problem, SystemFactory};
-use broccoli_core::search::{Outcome, Search, Status, Tuning};
+use broccoli_core::problem::{ComeBack, InitialState, Problem, Reply, System, SystemError, SystemFactory};
+use broccoli_core::search::{Outcome, Search, Status, StopReason, Tuning};
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::jittery::jittery;
 use broccoli_tests::oracle;
@@ -47,7 +50,7 @@ fn random_problems_have_one_answer() {
         for come_back in [ComeBack::Clone, ComeBack::Replay] {
             let alone = search(&problem, &table.factory(come_back), 1)?;
             check_outcome(table, &alone, expected)?;
-            for tuning in [Tuning::default(), short_tasks()] {
+            for tuning in [Tuning::default(), Tuning::for_slow_systems(), short_tasks()] {
                 let search = |factory: &dyn SystemFactory, threads: usize| {
                     let search = Search::new(&problem, factory).tuning(tuning);
                     let threads = NonZeroUsize::new(threads).expect("at least one");
@@ -108,6 +111,72 @@ fn memory_does_not_matter() {
     for wanted in [Wanted::Reach, Wanted::Survive] {
         run(0.001, scattered(wanted, MOST_TREES), check);
         run(0.001, structured(wanted, MOST_TREES), check);
+    }
+}
+
+/// Steps are made by all workers alike while the search has hardly begun: none does all of them.
+#[test]
+fn slow_systems_are_shared_out_from_the_beginning() {
+    for environment in [&MOUNTAIN_CAR, &CARTPOLE, &PENDULUM] {
+        let problem = environment.problem().build().expect("the defaults");
+        let (made, all) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicU64::new(0)));
+        let factory = || {
+            let mine = Arc::new(AtomicU64::new(0));
+            made.lock().expect("nobody panics").push(Arc::clone(&mine));
+            let system = environment.make()?;
+            Ok(Box::new(Sleepy { system, steps: [mine, Arc::clone(&all)] }) as Box<dyn System>)
+        };
+        let enough = || (all.load(Relaxed) >= 1_500).then_some(StopReason::TimeLimit);
+        let threads = NonZeroUsize::new(8).expect("eight");
+        Search::new(&problem, &factory).threads(threads).stop(&enough).run().expect("it runs");
+        let made = made.lock().expect("nobody panics");
+        let most = made.iter().map(|steps| steps.load(Relaxed)).max().unwrap_or(0);
+        assert_eq!(made.len(), 8, "{}", environment.name);
+        assert!(4 * most <= all.load(Relaxed), "{}: one has made {most}", environment.name);
+    }
+}
+
+/// A system that waits a moment in each step, and counts its steps.
+struct Sleepy {
+    system: Box<dyn System>,
+    steps: [Arc<AtomicU64>; 2],
+}
+
+impl System for Sleepy {
+    fn reset(&mut self, initial: &InitialState, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        self.system.reset(initial, observation)
+    }
+    fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
+        std::thread::sleep(Duration::from_millis(1));
+        self.steps.iter().for_each(|steps| _ = steps.fetch_add(1, Relaxed));
+        self.system.step(action, observation)
+    }
+    fn come_back(&self) -> ComeBack {
+        self.system.come_back()
+    }
+    fn save(&mut self, state: &mut Vec<u8>) -> Result<(), SystemError> {
+        self.system.save(state)
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), SystemError> {
+        self.system.restore(state)
+    }
+}
+
+/// A search that ends soon starts few systems, and none starts more than there are tasks.
+#[test]
+fn systems_are_started_as_they_are_needed() {
+    let problem = MOUNTAIN_CAR.problem().depth(1).build().expect("the defaults");
+    let made = AtomicU64::new(0);
+    let factory = || {
+        made.fetch_add(1, Relaxed);
+        MOUNTAIN_CAR.make()
+    };
+    let threads = NonZeroUsize::new(64).expect("many");
+    for (limit, most) in [(1, 1), (20, 10)] {
+        made.store(0, Relaxed);
+        let search = Search::new(&problem, &factory).threads(threads).query_limit(limit);
+        search.run().expect("it runs");
+        assert!(made.load(Relaxed) <= most, "{} after {limit} queries", made.load(Relaxed));
     }
 }
 

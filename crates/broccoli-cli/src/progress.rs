@@ -6,13 +6,14 @@
 //! lines cannot be redrawn, as in a log file, plain ones are written now and then instead; and events in
 //! JSON for programs.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{Objective, Problem, Value};
-use broccoli_core::search::{Checkpoint, Event, Observer};
+use broccoli_core::search::{Checkpoint, Event, Forecast, Observer};
 use broccoli_export::number::{duration, grouped};
 use broccoli_export::worth;
 use clap::ValueEnum;
@@ -26,8 +27,11 @@ const PLAIN_LINE: Duration = Duration::from_secs(1);
 /// A search that is over before that shows nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// After so many seconds it is said if a proof would take more than so many, by the share that is walked.
-const LONG_ENOUGH: f64 = 5.0;
+/// The rate is that of so many seconds, as a slow system makes few queries in one; and of one at least.
+const WINDOW: Duration = Duration::from_secs(10);
+const LEAST_WINDOW: f64 = 0.9;
+
+/// It is said if a proof takes more than so many seconds at this rate, at best.
 const OUT_OF_REACH: f64 = 30.0 * 86_400.0;
 
 /// How progress is shown.
@@ -80,8 +84,9 @@ struct Seen {
     trees: AtomicU64,
     queries: AtomicU64,
     hints: AtomicU64,
-    /// The share of the walk that is done, if it is known, as the bits of a float.
+    /// The share of the walk that is done, if it is known, as the bits of a float; and the queries still to come.
     share: AtomicU64,
+    forecast: Mutex<Option<Forecast>>,
     answer: Mutex<Answer>,
 }
 
@@ -109,7 +114,10 @@ struct EventJson {
     queries: u64,
     /// Those of them that were made for hints.
     queries_hints: u64,
-    queries_per_second: Option<u64>,
+    queries_per_second: Option<f64>,
+    /// How many are still to come, at least and at most, and how long that takes at this rate.
+    queries_to_come: Option<[u64; 2]>,
+    seconds_to_come: Option<[f64; 2]>,
     value: Option<Value>,
     size: Option<u64>,
     bound: Option<Value>,
@@ -174,6 +182,7 @@ impl Seen {
             queries: AtomicU64::new(queries),
             hints: AtomicU64::new(0),
             share: AtomicU64::new(f64::NAN.to_bits()),
+            forecast: Mutex::default(),
             answer: Mutex::new(Answer { best, bound, estimate: None }),
         }
     }
@@ -186,17 +195,28 @@ impl Seen {
         Some(f64::from_bits(self.share.load(Relaxed))).filter(|share| !share.is_nan())
     }
 
+    /// How many queries are still to come, once there are enough to say so.
+    fn forecast(&self) -> Option<Forecast> {
+        let forecast = *self.forecast.lock().unwrap_or_else(PoisonError::into_inner);
+        forecast.filter(|forecast| forecast.least > 0)
+    }
+
     /// What is done, the most important first: a narrow terminal cuts off the end.
-    fn work(&self, seconds: f64, rate: Option<u64>) -> String {
+    fn work(&self, seconds: f64, rate: Option<f64>) -> String {
         let limit = self.limit.map(|limit| format!(" of {}", duration(limit.as_secs_f64())));
         let queries = format!("{} queries", short(self.queries.load(Relaxed)));
-        let rate = rate.map(|rate| format!(", {}/s", short(rate)));
+        let made = rate.map(|rate| format!(", {}/s", per_second(rate)));
         let mut parts =
-            vec![clock(seconds) + &limit.unwrap_or_default(), queries + &rate.unwrap_or_default()];
+            vec![clock(seconds) + &limit.unwrap_or_default(), queries + &made.unwrap_or_default()];
         parts.extend(self.grid.map(|grid| format!("grid {grid}")));
-        parts.extend(self.share().map(walked));
-        if self.share().is_some_and(|share| seconds > LONG_ENOUGH && seconds > OUT_OF_REACH * share) {
-            parts.push("a proof is out of reach at this rate".to_owned());
+        let is_far =
+            |forecast: &Forecast| rate.is_some_and(|rate| forecast.least as f64 > OUT_OF_REACH * rate);
+        match self.forecast() {
+            Some(forecast) if is_far(&forecast) => {
+                parts.push("a proof is out of reach at this rate".to_owned())
+            }
+            Some(forecast) => parts.push(to_come(forecast, rate)),
+            None => {}
         }
         match *self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Stage::Size(size)) => parts.push(format!("trees of size {size}")),
@@ -210,14 +230,18 @@ impl Seen {
         parts.join(" | ")
     }
 
-    fn event(&self, event: &'static str, rate: Option<u64>) {
+    fn event(&self, event: &'static str, rate: Option<f64>) {
         let answer = *self.answer();
+        let to_come = self.forecast().map(|forecast| [forecast.least, forecast.most]);
+        let seconds = |rate: f64| to_come.map(|counts| counts.map(|count| (count as f64 / rate).round()));
         let line = serde_json::to_string(&EventJson {
             event,
             seconds: self.started.elapsed().as_secs_f64(),
             queries: self.queries.load(Relaxed),
             queries_hints: self.hints.load(Relaxed),
-            queries_per_second: rate,
+            queries_per_second: rate.map(|rate| (10.0 * rate).round() / 10.0),
+            queries_to_come: to_come,
+            seconds_to_come: rate.filter(|&rate| rate > 0.0).and_then(seconds),
             value: answer.best.and_then(|(value, _)| self.objective.shown(value)),
             size: answer.best.map(|(_, size)| size),
             bound: answer.bound.and_then(|bound| self.objective.shown(bound)),
@@ -232,27 +256,30 @@ impl Seen {
     }
 }
 
-/// How many queries are made in a second, measured over a second.
-struct Rate {
-    since: Instant,
-    queries: u64,
-    rate: Option<u64>,
-}
+/// How many queries are made in a second, of late.
+struct Rate(VecDeque<(Instant, u64)>);
 
 impl Rate {
-    fn new(seen: &Seen) -> Self {
-        Rate { since: Instant::now(), queries: seen.queries.load(Relaxed), rate: None }
+    fn new() -> Self {
+        Rate(VecDeque::new())
     }
 
-    fn look(&mut self, seen: &Seen) -> Option<u64> {
-        let seconds = self.since.elapsed().as_secs_f64();
-        if seconds >= 0.9 {
-            let before = std::mem::replace(&mut self.queries, seen.queries.load(Relaxed));
-            // A search that is resumed begins with the queries of before.
-            self.rate = (before > 0).then(|| (self.queries.saturating_sub(before) as f64 / seconds) as u64);
-            self.since = Instant::now();
+    fn look(&mut self, seen: &Seen) -> Option<f64> {
+        self.note(Instant::now(), seen.queries.load(Relaxed))
+    }
+
+    /// So many queries were made by now.
+    fn note(&mut self, now: Instant, queries: u64) -> Option<f64> {
+        // A search that is resumed begins with the queries of before: they are no news.
+        if queries > 0 {
+            self.0.push_back((now, queries));
         }
-        self.rate
+        while self.0.get(1).is_some_and(|&(time, _)| now.duration_since(time) >= WINDOW) {
+            self.0.pop_front();
+        }
+        let &(since, before) = self.0.front()?;
+        let seconds = now.duration_since(since).as_secs_f64();
+        (seconds >= LEAST_WINDOW).then(|| queries.saturating_sub(before) as f64 / seconds)
     }
 }
 
@@ -310,6 +337,10 @@ impl Observer for Progress {
                 return;
             }
             Event::Share(share) => return self.seen.share.store(share.to_bits(), Relaxed),
+            Event::Forecast(forecast) => {
+                *self.seen.forecast.lock().unwrap_or_else(PoisonError::into_inner) = Some(forecast);
+                return;
+            }
             Event::Size(size) => return self.enter(Stage::Size(size)),
             Event::Horizon(steps) => return self.enter(Stage::Horizon(steps)),
             Event::Estimate(estimate) => {
@@ -347,7 +378,7 @@ fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
         bar
     });
     screen::redraw(bars.clone());
-    let mut rate = Rate::new(seen);
+    let mut rate = Rate::new();
     let mut told = None;
     loop {
         let (answer, seconds) = (*seen.answer(), seen.started.elapsed().as_secs_f64());
@@ -368,7 +399,7 @@ fn redraw(seen: &Seen, stopped: &mpsc::Receiver<()>) {
 
 /// Writes a line every second until told to stop.
 fn write_lines(seen: &Seen, stopped: &mpsc::Receiver<()>, is_json: bool) {
-    let mut rate = Rate::new(seen);
+    let mut rate = Rate::new();
     while stopped.recv_timeout(PLAIN_LINE) == Err(mpsc::RecvTimeoutError::Timeout) {
         let rate = rate.look(seen);
         if is_json {
@@ -380,13 +411,38 @@ fn write_lines(seen: &Seen, stopped: &mpsc::Receiver<()>, is_json: bool) {
     }
 }
 
-/// A share of the walk, with more digits while it is small.
-fn walked(share: f64) -> String {
-    match 100.0 * share {
-        percent if percent < 0.001 => "walked <0.001%".to_owned(),
-        percent if percent < 1.0 => format!("walked {percent:.3}%"),
-        percent => format!("walked {:.1}%", percent.min(99.9)),
+/// The queries that are still to come, and how long that takes.
+fn to_come(forecast: Forecast, rate: Option<f64>) -> String {
+    let [least, most] = [forecast.least, forecast.most].map(|count| short(rounded(count)));
+    let time = rate.filter(|&rate| rate > 0.0).map(|rate| {
+        let [least, most] = [forecast.least, forecast.most].map(|count| span(count as f64 / rate));
+        if least == most { format!(": {least}") } else { format!(": {least} to {most}") }
+    });
+    format!("{least} to {most} more{}", time.unwrap_or_default())
+}
+
+/// The first two digits: the others of a forecast mean nothing.
+fn rounded(count: u64) -> u64 {
+    let unit = 10_u64.pow(count.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    count / unit * unit
+}
+
+/// A time in one unit.
+pub fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{:.0} s", s.max(1.0)),
+        s if s < 2.0 * HOUR => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * HOUR => format!("{:.0} h", s / HOUR),
+        s if s < 1_000.0 * 24.0 * HOUR => format!("{:.0} days", s / (24.0 * HOUR)),
+        _ => "years".to_owned(),
     }
+}
+
+const HOUR: f64 = 3_600.0;
+
+/// A rate; of a slow system a tenth counts.
+fn per_second(rate: f64) -> String {
+    if rate < 100.0 { format!("{rate:.1}") } else { short(rate.round() as u64) }
 }
 
 /// A count that stays short however long the search runs.
@@ -426,17 +482,39 @@ mod tests {
         let line = answer.line(survive);
         assert_eq!(line, "best 9,999 (size 15), proved: at most 10,000, gap 0.0%");
         let seen = seen(survive, Some(Duration::from_secs(90_000)));
-        seen.queries.store(987_654_321_012, Relaxed);
+        seen.queries.store(1_234, Relaxed);
         *seen.stage.lock().unwrap() = Some(Stage::Horizon(10_000));
-        seen.share.store(0.0421f64.to_bits(), Relaxed);
-        let work = seen.work(4_000.0, Some(12_345_678));
+        *seen.forecast.lock().unwrap() = Some(Forecast { least: 102, most: 123_400 });
+        let work = seen.work(4_000.0, Some(4.96));
         assert_eq!(
             work,
-            "1 h 06 min 40 s of 25 h 00 min 00 s | 987.6G queries, 12.3M/s | walked 4.2% | runs up to 10,000 steps"
+            "1 h 06 min 40 s of 25 h 00 min 00 s | 1,234 queries, 5.0/s | 100 to 120,000 more: 21 s to 7 h | runs up to 10,000 steps"
         );
+        let usual = work.replace(" of 25 h 00 min 00 s", "");
         // Two columns come before each.
         assert!(line.len() + 2 <= 80);
-        assert!(work.find(" | runs").unwrap() + 2 <= 80);
+        assert!(usual.find(" | runs").unwrap() + 2 <= 80);
+        seen.queries.store(987_654_321_012, Relaxed);
+        *seen.forecast.lock().unwrap() = Some(Forecast { least: 82_300_000_000, most: 98_700_000_000_000 });
+        let work = seen.work(4_000.0, Some(12_345_678.0));
+        assert!(
+            work.contains("987.6G queries, 12.3M/s | 82.0G to 98,000.0G more: 111 min to 93 days"),
+            "{work}"
+        );
+        assert!(seen.work(4_000.0, Some(5.0)).contains("a proof is out of reach at this rate"));
+    }
+
+    /// Of a system that answers five times a second, in bursts; and nothing of what was made before.
+    #[test]
+    fn rates_of_slow_systems() {
+        let (mut rate, start) = (Rate::new(), Instant::now());
+        let said: Vec<Option<f64>> = (0..300)
+            .map(|tenth| rate.note(start + Duration::from_millis(100 * tenth), 20_000 + tenth / 16 * 8))
+            .collect();
+        assert!(said[..9].iter().all(Option::is_none));
+        assert!(said[100..].iter().flatten().all(|rate| (4.0..6.0).contains(rate)), "{said:?}");
+        assert_eq!(per_second(4.96), "5.0");
+        assert_eq!(Rate::new().note(start, 0), None);
     }
 
     #[test]
@@ -457,10 +535,10 @@ mod tests {
     }
 
     #[test]
-    fn shares() {
-        let said = [0.0, 0.000_009, 0.000_02, 0.0099, 0.5, 1.0].map(walked);
-        let expected = ["<0.001%", "<0.001%", "0.002%", "0.990%", "50.0%", "99.9%"];
-        assert_eq!(said, expected.map(|share| format!("walked {share}")));
+    fn spans() {
+        let said = [0.2, 90.0, 300.0, 40_000.0, 1e6, 1e12].map(span);
+        assert_eq!(said, ["1 s", "90 s", "5 min", "11 h", "12 days", "years"]);
+        assert_eq!([0, 7, 1_234, 99_999].map(rounded), [0, 7, 1_200, 99_000]);
     }
 
     #[test]

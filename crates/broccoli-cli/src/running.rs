@@ -39,7 +39,9 @@ const OWN_MEMORY: usize = 8 << 20;
 /// The options about a run, which a run that goes on with a search has anew.
 #[derive(Debug, Args)]
 pub struct RunOptions {
-    /// Use up to T threads; the answer does not depend on it [default: one for each core]
+    /// Use up to T threads, each with a system of its own; the answer does not depend on it, and there may be more than
+    /// cores [default: one for each core; for a program that waits more than half of the time, 8, or twice the cores if
+    /// that is more]
     #[arg(long, value_name = "T", env = "BROCCOLI_THREADS", hide_env_values = true,
           allow_hyphen_values = true, value_parser = whole::<usize>(1..=MOST_THREADS))]
     threads: Option<usize>,
@@ -156,6 +158,8 @@ pub struct Session {
     stopper: Option<Stopper>,
     /// Those of the searches before.
     queries: u64,
+    /// How many threads the first of them had.
+    threads: Option<NonZeroUsize>,
     /// Which of several searches is next, from 1; none if there is one only.
     stage: Option<usize>,
 }
@@ -163,7 +167,7 @@ pub struct Session {
 impl Session {
     /// One search.
     pub fn new() -> Self {
-        Session { started: Instant::now(), stopper: None, queries: 0, stage: None }
+        Session { started: Instant::now(), stopper: None, queries: 0, threads: None, stage: None }
     }
 
     /// The first of several searches.
@@ -222,14 +226,13 @@ impl RunOptions {
             session.queries,
             session.stage,
         );
-        let threads = self.threads();
+        let mut threads = self.threads.and_then(NonZeroUsize::new).unwrap_or_else(cores);
 
         let engine = plan.engine.unwrap_or(Engine::Behaviour);
         let certificate = plan.certificate.take().map(Rc::new);
         let (wanted, patience, asked_since) = (plan.wanted, plan.patience, OnceCell::new());
         let has_time = || asked_since.get_or_init(Instant::now).elapsed() < patience;
-        let mut search =
-            plan.search(problem, &factory, kept.as_ref())?.threads(threads).ask_again_while(&has_time);
+        let mut search = plan.search(problem, &factory, kept.as_ref())?.ask_again_while(&has_time);
         if let Some(queries) = self.query_limit.or(asked.query_limit) {
             search = search.query_limit(queries.saturating_sub(session.queries));
         }
@@ -251,18 +254,23 @@ impl RunOptions {
             None => Stopper::new(time_limit, self.memory_limit)?,
         };
         let stopper = &*session.stopper.insert(stopper);
-        let over = match (is_begun, target.is_foreign, self.no_check) {
-            (false, true, false) => short_check(target, problem),
+        let checked = match (is_begun, target.is_foreign, self.no_check) {
+            (false, true, false) => workers_after(|| short_check(target, problem)),
             // What fails here fails in the search, which tells it better.
-            (false, false, _) => Ok(over_at_reset(target, problem).unwrap_or_default()),
-            _ => Ok(Vec::new()),
+            (false, false, _) => Ok((over_at_reset(target, problem).unwrap_or_default(), threads)),
+            _ => Ok((Vec::new(), session.threads.unwrap_or(threads))),
         };
-        if let Ok(over) = &over {
+        if let Ok((over, workers)) = &checked {
             for what in over_words(problem, over) {
                 note(format_args!("warning: {what}"));
             }
+            if self.threads.is_none() {
+                threads = *workers;
+            }
         }
-        if let Err(error) = over {
+        session.threads = Some(threads);
+        search = search.threads(threads);
+        if let Err(error) = checked {
             let failure = Failure { engine, error, best: None, statistics: Statistics::default() };
             return Ok(Searched {
                 found: Err(Box::new(failure)),
@@ -338,11 +346,38 @@ impl RunOptions {
         // Memory that is given back is not always free at once.
         self.memory_limit.map(|bytes| bytes.saturating_sub(OWN_MEMORY) / 4 * 3)
     }
+}
 
-    fn threads(&self) -> NonZeroUsize {
-        let cores = || std::thread::available_parallelism().ok();
-        self.threads.and_then(NonZeroUsize::new).or_else(cores).unwrap_or(NonZeroUsize::MIN)
-    }
+/// A thread for each core.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// How many threads there should be for a program that was tried just now: more than cores if it mostly waited. How busy it
+/// was is known on Linux only.
+pub fn workers_after<T, E>(tried: impl FnOnce() -> Result<T, E>) -> Result<(T, NonZeroUsize), E> {
+    let (started, before) = (Instant::now(), busy_children());
+    let told = tried()?;
+    let time = started.elapsed().as_secs_f64();
+    let busy = before.zip(busy_children()).map(|(before, after)| after - before);
+    let waits = busy.is_some_and(|busy| 2.0 * busy < time && time > LEAST_TRIED);
+    let many = MANY.max(cores().saturating_mul(NonZeroUsize::MIN.saturating_add(1)));
+    Ok((told, if waits { many } else { cores() }))
+}
+
+/// A program that has hardly run does not show whether it waits.
+const LEAST_TRIED: f64 = 0.05;
+/// So many threads at least for one that does.
+const MANY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
+/// The seconds that all processes took that this one has begun, and that have ended.
+fn busy_children() -> Option<f64> {
+    /// Linux counts in hundredths of a second here, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name may have spaces; what comes behind it begins with the state, the third field.
+    let fields = stat.rsplit_once(") ")?.1.split(' ').skip(13).take(2);
+    fields.map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>().map(|ticks| ticks / TICKS)
 }
 
 /// Whether there is nothing to go on with: a gap that was asked for is reached once and for all.

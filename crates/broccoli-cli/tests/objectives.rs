@@ -123,7 +123,7 @@ fn a_program_may_give_rewards() {
 fn rewards_that_were_seen_are_an_estimate() {
     let folder = program("-abs(x - 4.5)", "over = \"mean\"\n");
     let problem = folder.path().join("hill.toml");
-    let limited = ["solve", problem.to_str().unwrap(), "--query-limit", "60"];
+    let limited = ["solve", problem.to_str().unwrap(), "--query-limit", "100"];
     let result = json(&run(&[&limited[..], &["--json", "--progress", "json"]].concat()));
     let estimate = result["estimate"].as_f64().expect("an estimate");
     assert_eq!(result["bound"], json!(null));

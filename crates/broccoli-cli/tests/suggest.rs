@@ -26,7 +26,9 @@ fn the_same_seed_suggests_the_same_and_another_looks_elsewhere() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let mut suggestion = json(&output);
         for cost in suggestion["costs"].as_array_mut().expect("costs") {
-            cost["seconds"] = Value::Null;
+            for key in ["seconds", "seconds_range"] {
+                cost[key] = Value::Null;
+            }
         }
         suggestion
     };
@@ -135,6 +137,33 @@ fn a_foreign_system_with_every_oddity() {
     assert_snapshot!(without_costs(&stdout(&output)).replace(path.to_str().unwrap(), "odd.toml"));
 }
 
+/// A system that is slow gets a figure for every row all the same, in the time that was stated.
+#[test]
+#[cfg(unix)]
+fn a_slow_system_has_ranges_in_every_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = oddities(folder.path());
+    let program = fs::read_to_string(folder.path().join("odd.py")).expect("a program");
+    let slow = program.replace(
+        "        self.time += 1\n",
+        "        self.time += 1\n        __import__(\"time\").sleep(0.02)\n",
+    );
+    assert_ne!(slow, program);
+    fs::write(folder.path().join("odd.py"), slow).expect("a program");
+    let suggestion = json(&run(&["suggest", path.to_str().expect("a name"), "--within", "4s", "--json"]));
+    assert!((2..=200).contains(&suggestion["steps"].as_u64().expect("steps")), "{suggestion}");
+    let costs = suggestion["costs"].as_array().expect("costs");
+    for depth in 1..=3 {
+        let rows: Vec<&Value> = costs.iter().filter(|cost| cost["depth"] == depth).collect();
+        assert!(!rows.is_empty(), "depth {depth}: {costs:?}");
+        for cost in rows {
+            let [least, most] = [0, 1].map(|end| cost["queries_range"][end].as_u64().expect("a number"));
+            let is_measured = cost["how"] == "measured";
+            assert!(least >= 1 && (if is_measured { least == most } else { least <= most }), "{cost}");
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_refused_like_by_solve() {
     let told = |arguments: &[&str]| transcript(arguments);
@@ -143,6 +172,7 @@ fn bad_input_is_refused_like_by_solve() {
         told(&["suggest", "nothing.toml"]),
         told(&["suggest", "pendulum", "--thresholds", "0"]),
         told(&["suggest", "pendulum", "--steps", "99"]),
+        told(&["suggest", "pendulum", "--within", "soon"]),
         told(&["suggest", "pendulum", "--initial", "1,2,3"]),
         told(&["suggest", "pendulum", "--actions", "left,right"]),
         told(&["suggest", "pendulum", "--noise", "0.1"]),

@@ -1,9 +1,10 @@
 //! What a search will cost, from short ones.
 
-use std::time::Instant;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{ALL, Problem, RunError, SystemFactory};
-use broccoli_core::search::{Search, Status};
+use broccoli_core::search::{Event, Forecast, Search, Status, StopReason};
 use serde::{Serialize, Serializer};
 
 /// The depths and the thresholds per dimension that are tried; none is no grid: all numbers.
@@ -25,6 +26,9 @@ pub struct Cost {
     pub depth: u32,
     pub queries: u64,
     pub seconds: f64,
+    /// The least and the most that it may be; the same if it was measured.
+    pub queries_range: [u64; 2],
+    pub seconds_range: [f64; 2],
     pub how: How,
 }
 
@@ -48,45 +52,71 @@ pub enum How {
     Measured,
     /// It was cut short, and others show what it would have taken.
     Extrapolated,
-    /// It was cut short, and nothing shows how much more it would have taken.
-    More,
 }
 
-/// Runs short searches that take `budget` queries in all, on the problems that `pose` gives for so many
-/// thresholds and a depth, and extrapolates to those that did not come to their end.
+/// What short searches may take in all, and who makes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    pub queries: u64,
+    pub until: Instant,
+    pub threads: NonZeroUsize,
+}
+
+/// Runs short searches, on the problems that `pose` gives for so many thresholds and a depth, and extrapolates to those that
+/// did not come to their end. `tell` is told now and then which one it is, and how many queries it has made.
 pub fn costs(
     factory: &dyn SystemFactory,
-    budget: u64,
+    budget: Budget,
     pose: impl Fn(Option<usize>, u32) -> Option<Problem>,
+    mut tell: impl FnMut(Option<usize>, u32, u64),
 ) -> Result<Vec<Cost>, RunError> {
     let mut costs: Vec<Cost> = Vec::new();
-    let mut left = budget;
+    let mut left = budget.queries;
     for (row, depth) in DEPTHS.into_iter().enumerate() {
         for (column, thresholds) in COUNTS.into_iter().enumerate() {
             let open = (DEPTHS.len() - row) * COUNTS.len() - column;
             let Some(problem) = pose(thresholds, depth) else { continue };
             let started = Instant::now();
-            let search = Search::new(&problem, factory).query_limit(left / open as u64);
+            let time = budget.until.saturating_duration_since(started) / open as u32;
+            let is_late = || (started.elapsed() >= time.max(LEAST_TIME)).then_some(StopReason::TimeLimit);
+            let mut forecast = None;
+            let mut observer = |event: Event<'_>| match event {
+                Event::Considered(statistics) => tell(thresholds, depth, statistics.queries),
+                Event::Forecast(new) => forecast = Some(new),
+                _ => {}
+            };
+            let search = Search::new(&problem, factory).query_limit((left / open as u64).max(1));
+            let search = search.threads(budget.threads).stop(&is_late).observer(&mut observer);
             let outcome = search.run().map_err(|failure| failure.error)?;
             let seconds = started.elapsed().as_secs_f64();
             let statistics = outcome.statistics;
-            let queries = statistics.queries + statistics.replayed;
-            left = left.saturating_sub(queries);
-            let cost = Cost { thresholds, depth, queries, seconds, how: How::Measured };
+            left = left.saturating_sub(statistics.queries + statistics.replayed);
+            let queries = statistics.queries;
+            let (queries_range, seconds_range) = ([queries; 2], [seconds; 2]);
+            let how = How::Measured;
+            let cost = Cost { thresholds, depth, queries, seconds, queries_range, seconds_range, how };
             costs.push(match outcome.status {
                 Status::Optimal | Status::Infeasible => cost,
-                _ => extrapolated(&costs, cost),
+                _ => extrapolated(&costs, cost, forecast),
             });
         }
     }
     Ok(costs)
 }
 
-/// What a search that was cut short at `cut` would have cost, from those before.
-fn extrapolated(before: &[Cost], cut: Cost) -> Cost {
-    let known = || before.iter().filter(|cost| cost.how != How::More);
-    let find = |depth| known().find(|c| (c.thresholds, c.depth) == (cut.thresholds, depth));
-    let same: Vec<&Cost> = known().filter(|c| c.depth == cut.depth).collect();
+/// A search has at least this time: a slow system makes a step in it, or has begun one.
+const LEAST_TIME: Duration = Duration::from_millis(1);
+/// By how much an extrapolation from other searches is off, either way.
+const OFF: f64 = 20.0;
+
+/// What a search that was cut short at `cut` would have cost, from its forecast and from those before.
+fn extrapolated(before: &[Cost], cut: Cost, forecast: Option<Forecast>) -> Cost {
+    let made = cut.queries.max(1);
+    let forecast = forecast.unwrap_or(Forecast { least: 0, most: made.saturating_mul(100) });
+    let add = |more: u64| made.saturating_add(more) as f64;
+    let (mut least, mut most) = (add(forecast.least), add(forecast.most));
+    let find = |depth| before.iter().find(|c| (c.thresholds, c.depth) == (cut.thresholds, depth));
+    let same: Vec<&Cost> = before.iter().filter(|c| c.depth == cut.depth).collect();
     let estimate = match same[..] {
         [.., first, second] => Some(grown(second, cut, power(first, second).max(0.0))),
         [only] => Some(grown(only, cut, GROWTH[(cut.depth as usize - 1).min(GROWTH.len() - 1)])),
@@ -95,11 +125,23 @@ fn extrapolated(before: &[Cost], cut: Cost) -> Cost {
             _ => None,
         },
     };
-    let Some(estimate) = estimate else { return Cost { how: How::More, ..cut } };
-    // It was cut short, so it takes more than it took.
-    let queries = estimate.max(2.0 * cut.queries as f64).min(u64::MAX as f64);
-    let seconds = cut.seconds / cut.queries.max(1) as f64 * queries;
-    Cost { queries: queries as u64, seconds, how: How::Extrapolated, ..cut }
+    // Where both agree the range is what they have in common. The forecast of a search that has hardly begun says little of
+    // how long it can take: then the others count.
+    if let Some(estimate) = estimate.filter(|estimate| estimate * OFF > least) {
+        least = least.max((estimate / OFF).min(most));
+        most = estimate * OFF;
+    }
+    let queries = estimate.unwrap_or((least * most).sqrt()).clamp(least, most);
+    let each = cut.seconds / made as f64;
+    let whole = |queries: f64| queries.min(u64::MAX as f64) as u64;
+    Cost {
+        queries: whole(queries),
+        seconds: each * queries,
+        queries_range: [whole(least), whole(most)],
+        seconds_range: [each * least, each * most],
+        how: How::Extrapolated,
+        ..cut
+    }
 }
 
 /// The power of the number of thresholds with which the queries grew.
@@ -133,22 +175,42 @@ mod tests {
         MOUNTAIN_CAR.problem_with(grids, vec![start]).depth(depth).build().ok()
     }
 
+    fn budget(queries: u64) -> Budget {
+        let until = Instant::now() + Duration::from_secs(600);
+        Budget { queries, until, threads: NonZeroUsize::MIN }
+    }
+
     #[test]
-    fn what_ends_is_measured_and_the_rest_is_of_the_right_order() {
-        let known = costs(&MOUNTAIN_CAR, 4_000_000, pose).unwrap();
-        let guessed = costs(&MOUNTAIN_CAR, 60_000, pose).unwrap();
-        let mut extrapolated = 0;
-        for (known, guessed) in known.iter().zip(&guessed).filter(|(known, _)| known.how == How::Measured) {
-            assert_eq!((known.thresholds, known.depth), (guessed.thresholds, guessed.depth));
-            if guessed.how == How::Measured {
-                assert_eq!(known.queries, guessed.queries);
-                continue;
+    fn what_ends_is_measured_and_the_rest_is_in_its_range() {
+        let known = costs(&MOUNTAIN_CAR, budget(4_000_000), pose, |_, _, _| {}).unwrap();
+        let (mut extrapolated, mut right) = (0, 0);
+        for queries in [6_000, 20_000, 60_000, 200_000] {
+            let guessed = costs(&MOUNTAIN_CAR, budget(queries), pose, |_, _, _| {}).unwrap();
+            assert_eq!(guessed.len(), DEPTHS.len() * COUNTS.len());
+            for (known, guessed) in known.iter().zip(&guessed).filter(|(known, _)| known.how == How::Measured)
+            {
+                assert_eq!((known.thresholds, known.depth), (guessed.thresholds, guessed.depth));
+                let [least, most] = guessed.queries_range;
+                assert!((least..=most).contains(&guessed.queries), "{guessed:?}");
+                if guessed.how == How::Measured {
+                    assert_eq!(known.queries, guessed.queries);
+                    continue;
+                }
+                extrapolated += 1;
+                right += usize::from((least..=most).contains(&known.queries));
             }
-            extrapolated += 1;
-            let ratio = guessed.queries as f64 / known.queries as f64;
-            assert!((0.05..20.0).contains(&ratio), "{guessed:?} instead of {known:?}");
         }
-        assert!(extrapolated >= 2, "{guessed:?}");
+        assert!(extrapolated >= 8 && 10 * right >= 9 * extrapolated, "{right} of {extrapolated}");
+    }
+
+    /// A search on a clock ends in time, with a figure for every row.
+    #[test]
+    fn no_time_is_enough_for_a_range() {
+        let until = Instant::now();
+        let none = Budget { queries: u64::MAX, until, threads: NonZeroUsize::MIN };
+        let costs = costs(&MOUNTAIN_CAR, none, pose, |_, _, _| {}).unwrap();
+        assert_eq!(costs.len(), DEPTHS.len() * COUNTS.len());
+        assert!(costs.iter().any(|cost| cost.how == How::Extrapolated));
     }
 
     #[test]
@@ -158,16 +220,19 @@ mod tests {
             depth,
             queries,
             seconds: 1.0,
+            queries_range: [queries; 2],
+            seconds_range: [1.0; 2],
             how: How::Measured,
         };
+        let forecast = Some(Forecast { least: 41, most: 50_000 });
         let known = [cost(5, 1, 100), cost(10, 1, 200), cost(5, 2, 1_000), cost(10, 2, 4_000)];
-        let guess = extrapolated(&known, cost(20, 2, 500));
+        let guess = extrapolated(&known, cost(20, 2, 500), forecast);
         assert_eq!((guess.queries, guess.how), (16_000, How::Extrapolated));
+        assert_eq!(guess.queries_range, [800, 320_000]);
         assert_eq!(guess.seconds, 32.0, "as long a query as in the search that was cut short");
-        let guess = extrapolated(&known, cost(5, 3, 500)).queries;
+        let guess = extrapolated(&known, cost(5, 3, 500), forecast).queries;
         assert!((25_000..26_000).contains(&guess), "{guess}: 10 times, to the power of 1.4");
-        let unknown = extrapolated(&[], cost(5, 1, 500));
-        assert_eq!((unknown.queries, unknown.how), (500, How::More), "nothing to go by");
-        assert_eq!(extrapolated(&[unknown], cost(10, 1, 500)).how, How::More, "nor is that");
+        let unknown = extrapolated(&[], cost(5, 1, 500), forecast);
+        assert_eq!(unknown.queries_range, [541, 50_500], "nothing to go by but its own forecast");
     }
 }

@@ -1,6 +1,7 @@
 //! Runs a system for a while and keeps what it observes.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{Instance, Problem, RunError, SystemFactory, Verdict};
 
@@ -8,6 +9,8 @@ use broccoli_core::problem::{Instance, Problem, RunError, SystemFactory, Verdict
 const RUNS: u64 = 40;
 /// A system whose runs end at once is not run for ever.
 const MOST_RUNS: usize = 100_000;
+/// No run takes more than one part in so many of the time.
+const RUNS_IN_TIME: u32 = 8;
 /// The longest time that an action is held, in powers of two.
 const HOLDS: usize = 7;
 
@@ -55,19 +58,27 @@ impl SeenDimension {
     }
 }
 
-/// Runs the system for `most` steps or a little less, from all initial states in turn: with each action
+/// Runs the system for `most` steps or a little less, or for so long, from all initial states in turn: with each action
 /// held, and with random ones, each held for 1, 2, 4, … steps.
-pub fn look(problem: &Problem, factory: &dyn SystemFactory, most: u64, seed: u64) -> Result<Seen, RunError> {
+pub fn look(
+    problem: &Problem,
+    factory: &dyn SystemFactory,
+    most: u64,
+    time: Duration,
+    seed: u64,
+) -> Result<Seen, RunError> {
     let (states, actions) = (problem.initial_states().len(), problem.actions().len());
     let longest = problem.objective().horizon().min(most.div_ceil(RUNS));
     let mut instance = Instance::new(problem, factory)?;
     let mut random = Random(seed);
     let mut next = Next::default();
+    let started = Instant::now();
     let mut seen = Seen {
         dimensions: problem.dimensions().iter().map(|_| SeenDimension::default()).collect(),
         ..Seen::default()
     };
-    while seen.steps < most && seen.runs < MOST_RUNS {
+    while seen.steps < most && seen.runs < MOST_RUNS && (seen.steps == 0 || started.elapsed() < time) {
+        let run_started = Instant::now();
         let (state, round) = (seen.runs % states, seen.runs / states);
         let held = (round < actions).then_some(round);
         let hold = 1 << (round % HOLDS);
@@ -86,7 +97,8 @@ pub fn look(problem: &Problem, factory: &dyn SystemFactory, most: u64, seed: u64
             if let Some(before) = &before {
                 seen.is_hidden |= next.contradicts(before, action, &now);
             }
-            if step == longest || seen.steps == most {
+            let is_late = run_started.elapsed() > time / RUNS_IN_TIME || started.elapsed() > time;
+            if step == longest || seen.steps == most || step > 0 && is_late {
                 break;
             }
             action = match held {

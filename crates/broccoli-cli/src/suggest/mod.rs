@@ -4,6 +4,9 @@ mod cost;
 mod grid;
 mod look;
 
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
 use broccoli_core::problem::{ALL, Objective, Problem, RunError, Thresholds};
 use broccoli_core::shown::shown;
 use broccoli_export::number::{counted, duration, grouped, list};
@@ -13,22 +16,31 @@ use broccoli_problem::{ProblemFile, Target};
 use clap::Args;
 use serde::Serialize;
 
-use self::cost::{COUNTS, Cost, DEPTHS, How, costs};
+use self::cost::{Budget, COUNTS, Cost, DEPTHS, How, costs};
 use self::grid::{Grid, middle_part};
 use self::look::{Seen, SeenDimension, look};
 use crate::Done;
 use crate::complaint::Complaint;
-use crate::numbers::whole;
+use crate::numbers::{time_span, whole};
 use crate::objective::check_objective;
 use crate::output;
 use crate::problem::{choose_actions, choose_noise};
+use crate::progress::span;
 use crate::remember::RememberOptions;
+use crate::running::{cores, workers_after};
+use crate::screen::note;
 use crate::starts::Starts;
 use crate::target::{resolve_by, short_check};
 
-/// Steps in all: of built-in systems, and of others, which can be slow.
-const STEPS: u64 = 400_000;
-const FOREIGN_STEPS: u64 = 20_000;
+/// The most steps to look around: more show nothing new.
+const STEPS: u64 = 200_000;
+/// Looking around takes at most one part in so many of the time.
+const LOOKING: u32 = 4;
+/// What comes after the short searches takes hardly any time, but some.
+const REST: Duration = Duration::from_millis(200);
+/// How often it is said what is being done: on a terminal, and in a log.
+const OFTEN: Duration = Duration::from_secs(1);
+const SELDOM: Duration = Duration::from_secs(10);
 
 /// A range that has fewer values than this is not taken for the one that matters.
 const ENOUGH: usize = 100;
@@ -36,8 +48,9 @@ const ENOUGH: usize = 100;
 /// Suggest thresholds for a system, and estimate what a search will cost
 ///
 /// The system is run from its initial states, with actions at random and held. Each dimension gets a range and
-/// a round step from what is seen there, within the range that the target has, if any. Then short searches show how queries and time grow. The same seed
-/// gives the same suggestion; the times are those of this machine.
+/// a round step from what is seen there, within the range that the target has, if any. Then short searches show how queries
+/// and time grow. All of it takes no longer than `--within`. The same seed gives the same suggestion if the system is quick
+/// enough for all steps; the times are those of this machine.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Suggest {
@@ -49,8 +62,12 @@ pub struct Suggest {
           value_parser = whole::<usize>(1..=10_000))]
     thresholds: usize,
 
-    /// The most steps of the system: half to look around, half for short searches [default: 400,000, or
-    /// 20,000 of a foreign system]
+    /// How long it may take, such as 10s or 5min: a quarter to look around, the rest for short searches. The more time, the
+    /// narrower the ranges
+    #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true, value_parser = time_span)]
+    within: Duration,
+
+    /// The most steps of the system, if time is not to decide: half to look around, half for short searches
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = whole::<u64>(100..=1_000_000_000))]
     steps: Option<u64>,
 
@@ -82,7 +99,7 @@ const EXAMPLES: &str = "\
 Examples:
   broccoli suggest mountain-car
   broccoli suggest cartpole --thresholds 5 --samples 20
-  broccoli suggest plant.toml --steps 5000
+  broccoli suggest plant.toml --within 2min
 
 Exit codes: 0; 1 if the system fails; 2 for bad usage or bad input.";
 
@@ -130,12 +147,18 @@ impl Suggest {
         }
         let problem = target.problem().map_err(|error| Complaint::input(error.to_string()))?;
         let failed = |error: RunError| Complaint::other(error.to_string());
-        if target.is_foreign {
-            short_check(&target, &problem).map_err(failed)?;
-        }
+        let started = Instant::now();
+        let threads = match target.is_foreign {
+            true => workers_after(|| short_check(&target, &problem)).map_err(failed)?.1,
+            false => cores(),
+        };
         let _remembered = self.remember.anyhow(&mut target, None)?;
-        let steps = self.steps.unwrap_or(if target.is_foreign { FOREIGN_STEPS } else { STEPS });
-        let seen = look(&problem, &*target.factory, steps / 2, self.action_seed).map_err(failed)?;
+        let most = self.steps.map_or(u64::MAX, |steps| steps / 2);
+        let time = self.within / LOOKING;
+        let mut teller = Teller::new(started, self.within);
+        teller.say("looking around");
+        let seen =
+            look(&problem, &*target.factory, most.min(STEPS), time, self.action_seed).map_err(failed)?;
         let ranges = target.dimensions.iter().map(|d| d.range);
         let grids: Vec<Grid> =
             seen.dimensions.iter().zip(ranges).map(|(d, range)| self.grid(d, range)).collect();
@@ -143,7 +166,14 @@ impl Suggest {
             let of = |grid: &Grid| count.map_or_else(Thresholds::all, |count| grid.with(count));
             posed(&target, grids.iter().map(of).collect(), depth)
         };
-        let costs = costs(&*target.factory, steps / 2, pose).map_err(failed)?;
+        let budget = Budget { queries: most, until: started + self.within.saturating_sub(REST), threads };
+        let costs = costs(&*target.factory, budget, pose, |count, depth, queries| {
+            teller.tell(|| {
+                let count = count.map_or(ALL.to_owned(), |count| count.to_string());
+                format!("depth {depth}, {count} thresholds: {} queries", grouped(queries))
+            });
+        })
+        .map_err(failed)?;
         let suggestion = self.suggestion(&target, &seen, &grids, costs);
         if self.json {
             output::print_json(&suggestion)?;
@@ -323,13 +353,13 @@ impl SuggestionJson {
         let mut text = "\nWhat a search costs, with so many thresholds per dimension on these ranges,\n\
              or with all numbers (`--thresholds all`):\n\n"
             .to_owned();
-        let cell = |cost: &Cost| {
-            let (sign, queries) = match cost.how {
-                How::Measured => ("", cost.queries),
-                How::Extrapolated => ("~ ", rounded(cost.queries)),
-                How::More => ("> ", cost.queries),
-            };
-            format!("{sign}{} queries, {sign}{}", grouped(queries), duration(cost.seconds))
+        let cell = |cost: &Cost| match (cost.how, cost.queries_range, cost.seconds_range) {
+            (How::Measured, _, _) => format!("{} queries, {}", grouped(cost.queries), duration(cost.seconds)),
+            (How::Extrapolated, queries, seconds) => {
+                let [least, most] = queries.map(|count| grouped(rounded(count)));
+                let [quickest, longest] = seconds.map(span);
+                format!("{least} to {most} queries, {quickest} to {longest}")
+            }
         };
         for depth in DEPTHS {
             for count in COUNTS {
@@ -340,10 +370,9 @@ impl SuggestionJson {
                 }
             }
         }
-        let how = "Measured with one thread where a short search came to its end; where it did not, extrapolated \
-                   (~) from how queries grew with thresholds and depth, or only more than was tried (>). An \
-                   extrapolation can be off by a factor of ten and more either way, and a search that finds a \
-                   perfect tree ends early.";
+        let how = "One number: measured, as a short search came to its end. A range: it did not; the range comes from how \
+                   searches go on and from how queries grew with thresholds and depth, and the truth may lie outside. \
+                   A search that finds a perfect tree ends early; --within gives the short searches more time.";
         text + &format!("\n{}\n", wrapped(how))
     }
 }
@@ -351,6 +380,41 @@ impl SuggestionJson {
 /// Three digits, for people.
 fn short(value: f64) -> String {
     format!("{value:.2e}").parse::<f64>().unwrap_or(value).to_string()
+}
+
+/// Says on standard error what is being done.
+struct Teller {
+    started: Instant,
+    within: Duration,
+    told: Instant,
+    pause: Duration,
+}
+
+impl Teller {
+    fn new(started: Instant, within: Duration) -> Self {
+        let pause = if io::stderr().is_terminal() { OFTEN } else { SELDOM };
+        Teller { started, within, told: started, pause }
+    }
+
+    /// Says it if nothing was said for a while.
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.told.elapsed() >= self.pause {
+            self.told = Instant::now();
+            self.note(&what());
+        }
+    }
+
+    /// Says it on a terminal.
+    fn say(&self, what: &str) {
+        if self.pause == OFTEN && self.within > OFTEN {
+            self.note(what);
+        }
+    }
+
+    fn note(&self, what: &str) {
+        let now = self.started.elapsed().as_secs();
+        note(format_args!("{now} s of {} | {what}", duration(self.within.as_secs_f64())));
+    }
 }
 
 /// The first digit; the others of an estimate mean nothing.

@@ -71,6 +71,11 @@ impl<'a> Gate<'a> {
         self.closed.get_or_init(|| reason);
     }
 
+    /// Why it is closed, if it is known to be.
+    pub(crate) fn closed(&self) -> Option<StopReason> {
+        self.closed.get().copied()
+    }
+
     /// How many queries may still pass, if that is limited.
     pub(crate) fn left(&self) -> Option<u64> {
         self.limit.map(|limit| limit.saturating_sub(self.passed.load(Relaxed)))

@@ -1,6 +1,6 @@
 //! What a search tells while it runs.
 
-use super::Statistics;
+use super::{Forecast, Statistics};
 use crate::tree::Tree;
 
 /// Something that happened in a search.
@@ -22,6 +22,8 @@ pub enum Event<'a> {
     /// be given all count alike, though one may lead to much more than another. It never goes back, and
     /// jumps when a better tree spares work. Sent often.
     Share(f64),
+    /// So many queries are still to come (`behaviour`): a range, wide and honest. Sent often.
+    Forecast(Forecast),
     /// Another tree was considered, or some more behaviours; sent often, so an observer should be quick.
     Considered(&'a Statistics),
 }

@@ -8,7 +8,7 @@ use super::behaviour::State;
 use super::checkpoint::{Checkpoint, Keeper};
 use super::counts::Counts;
 use super::value::run;
-use super::{Event, Improvement, Observer, Solution, Statistics, Status};
+use super::{Event, Forecast, Improvement, Observer, Solution, Statistics, Status};
 use crate::problem::seen::SeenRewards;
 use crate::problem::{
     Gate, Instance, Objective, Over, Problem, RunError, StopReason, SystemFactory, Verdict,
@@ -280,6 +280,8 @@ impl<'a> Progress<'a> {
         if let Some(observer) = &mut self.observer {
             observer.notify(Event::Considered(&self.statistics));
             observer.notify(Event::Share(counts.ended.min(1.0)));
+            let is_perfect = self.incumbent.is_some_and(|(value, _)| value == self.perfect);
+            observer.notify(Event::Forecast(Forecast::new(self.statistics.queries, is_perfect)));
         }
     }
 

@@ -53,6 +53,7 @@ pub(in crate::search) fn for_each_equal(
         goal: None,
         trie: Arc::new(Trie::new(problem)),
         recall_bytes: recall_bytes.min(Tuning::default().most_recall_bytes),
+        is_short: false,
         writes_first: false,
         grid: None,
     };

@@ -30,6 +30,8 @@ pub(in crate::search) struct State {
     pub(super) left: Left,
     /// The local search beside the walk, if there is one.
     pub(super) hints: Option<Hints>,
+    /// Others side by side with it, with other random numbers.
+    pub(super) climbers: Vec<Hints>,
     /// The walks on coarser grids beside it.
     pub(super) ladder: Ladder,
     /// The tasks of the present chunk, and what has come of them.
@@ -57,6 +59,7 @@ impl State {
             round: Round::first(problem, &tuning),
             left: Left::root(problem),
             hints: Some(Hints::new(problem, &tuning.hints)),
+            climbers: Hints::others(problem, &tuning.hints),
             ladder: Ladder::new(problem, &tuning),
             chunk: Vec::new(),
             work: 0,
@@ -75,7 +78,14 @@ impl State {
             |size: u64| Score::new(problem.objective(), value, Cost::try_from(size).unwrap_or(Cost::MAX));
         let larger = Found::of_start(score(size.saturating_add(1)));
         let root = State::root(problem, Tuning::default());
-        State { goal: Some(score(size)), best: Some(larger), hints: None, ladder: Ladder::default(), ..root }
+        State {
+            goal: Some(score(size)),
+            best: Some(larger),
+            hints: None,
+            climbers: Vec::new(),
+            ladder: Ladder::default(),
+            ..root
+        }
     }
 
     /// The best behaviour so far, also of a chunk that is not folded.
@@ -139,7 +149,8 @@ impl State {
             && self.failures.len() == problem.initial_states().len()
             && self.round.is_of(problem)
             && self.left.is_of(problem)
-            && self.hints.as_ref().is_none_or(|hints| hints.is_of(problem))
+            && self.hints.iter().chain(&self.climbers).all(|hints| hints.is_of(problem))
+            && self.chunk.iter().all(|task| task.climber <= self.climbers.len())
             && self.chunk.iter().filter(|task| task.rung.is_none()).all(|task| task.is_of(problem))
             && self.ladder.is_of(problem, self.chunk.iter().filter(|task| task.rung.is_some()))
             && self.transitions.as_ref().is_none_or(Transitions::is_plausible)
@@ -169,6 +180,7 @@ impl State {
         let empty = State {
             left: Left::default(),
             hints: None,
+            climbers: Vec::new(),
             ladder: Ladder::default(),
             chunk: Vec::new(),
             best: self.best_found().cloned(),
@@ -227,12 +239,16 @@ impl Left {
         self.todo.drain(..).chain(self.next.drain(..)).collect()
     }
 
-    /// Takes the leaves of up to so many tasks, each of which is to make about so many steps.
-    pub(super) fn take_tasks(&mut self, count: usize, steps: u64) -> Vec<Frontier> {
-        let each = match count {
+    /// Takes the leaves of up to so many tasks, each of which is to make about so many steps. If they are few they may be
+    /// spread over all tasks.
+    pub(super) fn take_tasks(&mut self, count: usize, steps: u64, is_spread: bool) -> Vec<Frontier> {
+        let mut each = match count {
             1 => usize::MAX,
             _ => usize::try_from(steps.saturating_mul(self.leaves) / self.steps.max(1)).unwrap_or(usize::MAX),
         };
+        if is_spread {
+            each = each.min(self.todo.iter().map(Frontier::len).sum::<usize>() / count);
+        }
         let mut tasks = Vec::new();
         while tasks.len() < count
             && let Some(first) = self.todo.front_mut()

@@ -22,6 +22,8 @@ use crate::tree::Tree;
 pub(super) struct Task {
     /// Where the local search is, if it is a task for that.
     pub(super) hints: Option<Box<Hints>>,
+    /// Which of those side by side it is then.
+    pub(super) climber: usize,
     /// Which rung of the ladder it is for, if it is for one.
     pub(super) rung: Option<usize>,
     /// What is left of it: what it had begun, and last the leaves that it was given, of which there were so many.
@@ -54,6 +56,9 @@ pub(super) struct Task {
     pub(super) stopped: Option<StopReason>,
 }
 
+/// A short task goes on beyond its budget for one part in so many of the steps that it takes to come back to where it is.
+pub(super) const WAY_PART: u64 = 8;
+
 /// What a task is to do, and what it knows: the same for all tasks of a kind in a chunk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brief {
@@ -64,6 +69,8 @@ pub(super) struct Brief {
     /// Remembered traces, and how much memory they may take.
     pub(super) trie: Arc<Trie>,
     pub(super) recall_bytes: usize,
+    /// Whether tasks are short: those for hints end within a trace, too, and none far from its beginning for a few steps.
+    pub(super) is_short: bool,
     /// Whether the walk writes its first traces down, too.
     pub(super) writes_first: bool,
     /// The grid that is walked on, if that is a coarser one.

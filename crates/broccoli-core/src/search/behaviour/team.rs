@@ -142,6 +142,11 @@ impl<'s, 'p, S: Store> Worker<'s, 'p, S> {
                 if let (Some(batch), true) = (&self.batch, index == self.seats.len()) {
                     self.seats.push(Seat { lane: batch.lane(&self.setting), task: None });
                 }
+                if self.board.is_paused.load(Relaxed) {
+                    // There may be many: they stay as they are.
+                    self.ended.push((index, (number, Ok(task))));
+                    continue;
+                }
                 self.seats[index].task = Some(number);
                 new = Some(task);
             }
@@ -187,8 +192,8 @@ pub(super) struct Team<'s, 'e, 'p, S: Store> {
     /// That of this thread.
     worker: Worker<'s, 'p, S>,
     results: Receiver<Ended>,
-    /// Calls the other threads to work, as soon as they have been started. They end when this is dropped, also if the
-    /// search panics.
+    /// Calls the other threads to work, as soon as they have been started: for each chunk as many more as there are, if
+    /// there are tasks for them. They end when this is dropped, also if the search panics.
     others: Vec<Sender<()>>,
 }
 
@@ -214,7 +219,7 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         *locked(&self.worker.board.tasks) = tasks.into_iter().enumerate();
         // A batch has many lanes: other threads help only if there are more tasks.
         if count > self.worker.most {
-            self.call_others();
+            self.call_others(count);
         }
         self.worker.work(look);
         let mut ended = Vec::with_capacity(count);
@@ -228,9 +233,11 @@ impl<'s, 'p: 's, S: Store> Team<'s, '_, 'p, S> {
         ended.into_iter().map(|(_, done)| done).collect()
     }
 
-    fn call_others(&mut self) {
+    fn call_others(&mut self, tasks: usize) {
         let Worker { setting, board, results, .. } = &self.worker;
-        for thread in self.others.len() + 1..board.accounts.len() {
+        // Each has a system of its own, and it may take long until that runs: a search that ends soon does not wait for many.
+        let (threads, most) = (self.others.len() + 1, board.accounts.len());
+        for thread in threads..most.min(tasks).min(2 * threads) {
             let (call, calls) = channel();
             let (setting, board, results) = (setting.clone(), *board, results.clone());
             self.scope.spawn(move || match Worker::<S>::new(setting, board, thread, results.clone()) {

@@ -28,6 +28,9 @@ pub struct Tuning {
     pub least_task: u64,
     /// … and never more than this.
     pub most_tasks: usize,
+    /// So many it has in any case, as soon as there are so many leaves: more than 1 only where those who do tasks mostly
+    /// wait. Then hints and the walk never wait for each other.
+    pub first_tasks: usize,
     /// How much memory behaviours that are set aside may take before nothing more is.
     pub most_leaf_bytes: usize,
     /// How much memory remembered traces may take.
@@ -38,6 +41,9 @@ pub struct Tuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HintTuning {
+    /// So many local searches run side by side, each in a task of its own and with other random numbers; the first one
+    /// always does, the others as far as it would have to do more in a chunk than a task should.
+    pub climbers: usize,
     /// Which random numbers are drawn. What is found early differs from seed to seed; what is proved does not.
     pub seed: u64,
     /// Hints make as many queries as the walk up to this number, …
@@ -76,6 +82,7 @@ pub struct HintTuning {
 impl Default for HintTuning {
     fn default() -> Self {
         HintTuning {
+            climbers: 1,
             seed: 1,
             first: 1_024,
             near: 1 << 15,
@@ -100,6 +107,7 @@ impl Default for HintTuning {
 impl HintTuning {
     /// No hints: only the walk.
     pub const OFF: HintTuning = HintTuning {
+        climbers: 1,
         seed: 0,
         first: 0,
         near: 0,
@@ -120,6 +128,7 @@ impl HintTuning {
 
     fn bounded(self) -> Self {
         HintTuning {
+            climbers: self.climbers.clamp(1, 64),
             parts: self.parts.max(1),
             share: self.share.max(1),
             share_first: self.share_first.max(1),
@@ -142,6 +151,7 @@ impl Default for Tuning {
             least_chunk: 64,
             least_task: 8_192,
             most_tasks: 256,
+            first_tasks: 1,
             most_leaf_bytes: 256 << 20,
             most_recall_bytes: 32 << 20,
         }
@@ -157,10 +167,18 @@ impl Tuning {
         }
     }
 
-    /// For systems that take long for a query, or make many at a time: more tasks, and from early on, as idle
-    /// processors cost more than steps in vain.
+    /// For systems that take long for a query, or make many at a time: many tasks from the beginning, as those who wait
+    /// for such a system cost more than steps in vain. They are short at first, so that there are many leaves soon.
     pub fn for_slow_systems() -> Self {
-        Tuning { least_task: 64, most_tasks: 1_024, ..Tuning::default() }
+        Tuning {
+            least_chunk: 512,
+            least_task: 64,
+            first_tasks: 64,
+            first_cut: 8,
+            most_tasks: 1_024,
+            hints: HintTuning { climbers: 8, ..HintTuning::default() },
+            ..Tuning::default()
+        }
     }
 
     /// The same with every number in a range that makes sense.
@@ -173,6 +191,7 @@ impl Tuning {
             least_chunk: self.least_chunk.clamp(1, 1 << 40),
             least_task: self.least_task.max(1),
             most_tasks: self.most_tasks.clamp(1, 1 << 16),
+            first_tasks: self.first_tasks.clamp(1, self.most_tasks.clamp(1, 1 << 16)),
             ..self
         }
     }
@@ -185,7 +204,8 @@ impl Tuning {
 
     /// The steps of the next chunk, after so many, and its tasks.
     pub(super) fn chunk(&self, steps: u64) -> (u64, usize) {
-        let tasks = (steps / self.chunk_share / self.least_task).clamp(1, self.most_tasks as u64);
+        let tasks = steps / self.chunk_share / self.least_task;
+        let tasks = tasks.clamp(self.first_tasks as u64, self.most_tasks as u64);
         let share = if tasks > 1 { self.chunk_share } else { 1 };
         ((steps / share).max(self.least_chunk), tasks as usize)
     }
@@ -204,8 +224,8 @@ mod tests {
         assert_eq!(tuning.chunk(16 * 8_192 * 3), (3 * 8_192, 3));
         assert_eq!(tuning.chunk(u64::MAX).1, 256);
         let zero: Tuning = serde_json::from_value(serde_json::json!({
-            "first_cut": 0, "cut_growth": 0, "hints": {"seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "stale": 0, "share_mean": 0, "returns": 0, "late_returns": 0, "ladder": 0, "few_nodes": 0}, "label_price": 0, "in_bands": 0,
-            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "most_leaf_bytes": 0,
+            "first_cut": 0, "cut_growth": 0, "hints": {"climbers": 0, "seed": 0, "first": 0, "near": 0, "patience": 0, "eager": 0, "parts": 0, "share": 0, "share_first": 0, "share_late": 0, "late": 0, "stale": 0, "share_mean": 0, "returns": 0, "late_returns": 0, "ladder": 0, "few_nodes": 0}, "label_price": 0, "in_bands": 0,
+            "chunk_share": 0, "least_chunk": 0, "least_task": 0, "most_tasks": 0, "first_tasks": 0, "most_leaf_bytes": 0,
             "most_recall_bytes": 0,
         }))
         .expect("numbers");

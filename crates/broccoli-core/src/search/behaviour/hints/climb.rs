@@ -21,7 +21,7 @@ use crate::search::behaviour::labels::{Given, Labels, NOT_TOLD};
 use crate::search::behaviour::realise::{Labelled, least_nodes};
 use crate::search::behaviour::recall::{Node, Recall, Record};
 use crate::search::behaviour::score::Score;
-use crate::search::behaviour::task::Task;
+use crate::search::behaviour::task::{Task, WAY_PART};
 use crate::search::behaviour::tuning::HintTuning;
 use crate::search::behaviour::version_space::Cost;
 use crate::search::behaviour::walk::{Ask, Origin, Position};
@@ -108,6 +108,8 @@ pub(in super::super) struct Climb<'p> {
     /// When the task ends, in steps, and how many it had made when the last ones were counted for what was done.
     ends: u64,
     counted: u64,
+    /// Whether it ends within a trace, too.
+    is_short: bool,
 }
 
 impl<'p> Climb<'p> {
@@ -145,10 +147,12 @@ impl<'p> Climb<'p> {
             has_improved: false,
             ends: 0,
             counted: 0,
+            is_short: false,
         }
     }
 
     pub(in super::super) fn begin(&mut self, task: &mut Task) {
+        self.is_short = task.brief.is_short;
         self.recall.begin(Arc::clone(&task.brief.trie), task.added.take(), task.brief.recall_bytes);
         self.predicates.see(&task.brief.trie);
         self.incumbent = task.incumbent();
@@ -287,6 +291,7 @@ impl<'p> Climb<'p> {
             && let Some(index) = self.labels.find(cell).1
             && !self.recall.see(index)
             && self.may_go_on()
+            && !self.ends_here()
         {
             let action = self.labels.given(index as usize).label;
             self.ask = Ask::Step { from: Origin::Here, action };
@@ -297,6 +302,11 @@ impl<'p> Climb<'p> {
             Some(_) => self.go_on(self.here),
             None => self.stop(), // there is no room left
         }
+    }
+
+    /// Whether the task ends within the trace.
+    fn ends_here(&self) -> bool {
+        self.is_short && self.work() >= self.ends.saturating_add(self.at.steps / WAY_PART)
     }
 
     /// Goes along what is remembered, from a node or from the next tree on, until a step has to be made.

@@ -115,6 +115,18 @@ impl Hints {
         }
     }
 
+    /// Those that run side by side with the first one, with other random numbers.
+    pub(super) fn others(problem: &Problem, tuning: &HintTuning) -> Vec<Self> {
+        let seeds = (1..tuning.climbers as u64).map(|number| tuning.seed ^ number << 32);
+        seeds.map(|seed| Hints::new(problem, &HintTuning { seed, ..*tuning })).collect()
+    }
+
+    /// Another one beside it has done so much.
+    pub(super) fn helped(&mut self, other: &mut Hints, steps: u64) {
+        self.has_improved |= std::mem::take(&mut other.has_improved);
+        self.worked(steps);
+    }
+
     /// How many queries hints may make now, if the walk has made so many: more than the walk while the proof is far
     /// away, as many at first and as long as they improve the best tree, and then only a small share.
     pub(super) fn due(&self, problem: &Problem, walked: u64, best: Option<Score>, tuning: &Tuning) -> u64 {

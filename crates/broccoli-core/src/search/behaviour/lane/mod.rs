@@ -12,7 +12,7 @@ use super::hints::Climb;
 use super::ladder::Grid;
 use super::recall::Trie;
 use super::score::Score;
-use super::task::{Found, Task, What};
+use super::task::{Found, Task, WAY_PART, What};
 use super::walk::{Ask, Origin, Walk};
 use crate::problem::seen::SeenRewards;
 use crate::problem::{Gate, Instance, Problem, Rank, RunError, StopReason, SystemFactory, Verdict};
@@ -182,7 +182,7 @@ impl<'p, S: Store> Lane<'p, S> {
         let slice_ends = self.walk.work.saturating_add(steps);
         loop {
             // The step that is asked for is counted, but not made.
-            if self.walk.work > self.budget_ends && !self.is_suspended {
+            if self.walk.work > self.budget_ends && !self.is_suspended && self.ends_here() {
                 self.suspend()?;
             }
             // If the gate is closed a step is not made, and the walk can still take it back.
@@ -210,6 +210,16 @@ impl<'p, S: Store> Lane<'p, S> {
                 return Ok(Paused::Slice);
             }
         }
+    }
+
+    /// Whether the task ends where the walk is, as its budget is spent.
+    #[cold]
+    fn ends_here(&self) -> bool {
+        let way = match self.walk.ask {
+            Ask::Step { .. } if self.task.brief.is_short => self.walk.place_before_step().1,
+            _ => 0,
+        };
+        self.walk.work > self.budget_ends.saturating_add(way / WAY_PART)
     }
 
     fn note_found(&mut self, score: Score) -> Paused {

@@ -25,7 +25,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
             is_next.then_some((index, due))
         })?;
         let (rung, budget) = (&mut ladder.rungs[index], due.min(most));
-        let todo = rung.left.take_tasks(1, budget);
+        let todo = rung.left.take_tasks(1, budget, false);
         let leaves = todo.iter().map(|frontier| frontier.len() as u64).sum();
         let (failures, brief) = (rung.failures.clone(), self.brief_of_rung(index));
         let rung = Some(index);
@@ -43,6 +43,7 @@ impl<'s, 'p: 's, 'o: 'p, S: Store> Rounds<'s, '_, 'p, 'o, S> {
             goal: rung.round.goal(coarse),
             trie: Arc::clone(&rung.trie),
             recall_bytes: self.recall_bytes() / PARTS,
+            is_short: false,
             writes_first: false,
             grid: Some(Arc::clone(&rung.grid)),
         }

@@ -15,7 +15,7 @@ use std::thread::Scope;
 use super::Options;
 use super::bounds::Store;
 use super::frontier::Frontier;
-use super::hints::Ranked;
+use super::hints::{Hints, Ranked};
 use super::lane::Setting;
 use super::realise::is_least;
 use super::schedule::{Round, most_nodes};
@@ -33,6 +33,9 @@ const NEAR_LIMIT: u64 = 8;
 
 /// A task for hints that is alone has one part in so many of the steps of a chunk, at most.
 const HINT_PARTS: u64 = 8;
+
+/// Leaves are few if there are fewer than so many for each of the local searches side by side.
+const FEW_LEAVES: usize = 4;
 
 /// A search.
 pub(super) struct Rounds<'s, 'e, 'p, 'o, S: Store> {
@@ -91,6 +94,11 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     pub(super) fn search(mut self) -> Result<(), RunError> {
         let ended = loop {
             let Some(tasks) = self.next_tasks() else { break Ok(()) };
+            // What is remembered may be enough to find another tree: the first one was wanted.
+            if self.progress.gate().closed() == Some(StopReason::First) {
+                self.keep();
+                break Err(RunError::Stopped(StopReason::First));
+            }
             let Rounds { team, progress, board, .. } = &mut self;
             let mut is_checkpoint_due = false;
             let mut look = || {
@@ -168,25 +176,50 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let (steps, count) = tuning.chunk(*work);
         let best = self.state.best.as_ref().map(|best| best.score);
         let due = hints.as_ref().map_or(0, |hints| hints.due(self.problem, *work, best, tuning));
+        if tuning.first_tasks > 1 {
+            return self.wide_chunk(steps, count, due);
+        }
         // What hints find is known when the chunk is folded: alone they are not to be long.
         let most = if count == 1 { steps / HINT_PARTS } else { steps };
         let longest = most.max(tuning.least_chunk);
         let rung = self.ladder_task(longest);
         let is_behind = due > most || rung.as_ref().is_some_and(|&(_, due)| due > most);
-        let mut chunk = Vec::new();
-        if due > 0 {
-            // It is the longest, so it comes first: others can be done beside it.
-            let hints = self.state.hints.clone().map(Box::new);
-            chunk.push(Task { hints, ..self.task(Vec::new(), due.min(longest)) });
-        }
+        // It is the longest, so it comes first: others can be done beside it.
+        let mut chunk = self.hint_tasks(due.min(1) as usize, due.min(longest));
         chunk.extend(rung.map(|(task, _)| task));
         // A lone one waits for what it finds, and so do all if hints are behind.
         if chunk.is_empty() || count > 1 && !is_behind {
             let each = steps / count as u64;
-            let leaves = self.state.left.take_tasks(count, each);
+            let leaves = self.state.left.take_tasks(count, each, false);
             chunk.extend(leaves.into_iter().map(|leaves| self.task(vec![leaves], each)));
         }
         chunk
+    }
+
+    /// The next tasks where those who do them mostly wait: walk, hints and ladder do not wait for each other. As long as
+    /// there are few leaves hints do what else nobody would; but not for longer than the walk, which waits for them.
+    fn wide_chunk(&mut self, steps: u64, count: usize, due: u64) -> Vec<Task> {
+        let each = (steps / count as u64).max(1);
+        let leaves = self.state.left.take_tasks(count, each, true);
+        let climbers = self.state.tuning.hints.climbers;
+        let is_narrow = leaves.len() < FEW_LEAVES * climbers;
+        let longest = if is_narrow { each } else { (steps / HINT_PARTS).max(1) };
+        let wanted = usize::try_from(due.div_ceil(longest)).unwrap_or(usize::MAX);
+        let mut chunk = match leaves.len().next_multiple_of(climbers) - leaves.len() {
+            idle if is_narrow && idle > 0 => self.hint_tasks(idle, longest),
+            _ => self.hint_tasks(wanted, due.min(longest)),
+        };
+        chunk.extend(self.ladder_task(longest).map(|(task, _)| task));
+        chunk.extend(leaves.into_iter().map(|leaves| self.task(vec![leaves], each)));
+        chunk
+    }
+
+    /// Tasks for up to so many local searches side by side.
+    fn hint_tasks(&self, count: usize, budget: u64) -> Vec<Task> {
+        let all = self.state.hints.iter().chain(&self.state.climbers).enumerate();
+        let hints = |hints: &Hints| Some(Box::new(hints.clone()));
+        let task = |(climber, one)| Task { hints: hints(one), climber, ..self.task(Vec::new(), budget) };
+        all.take(count).map(task).collect()
     }
 
     fn task(&self, leaves: Vec<Frontier>, budget: u64) -> Task {
@@ -208,6 +241,7 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             goal: self.round_goal(),
             trie: Arc::clone(trie),
             recall_bytes: self.recall_bytes(),
+            is_short: self.state.tuning.first_tasks > 1,
             writes_first: self.writes_first(),
             grid: None,
         }
@@ -224,7 +258,8 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         let mut tasks: Vec<Task> = self.state.chunk.iter().filter(|task| !task.is_done).cloned().collect();
         let left = self.progress.gate().left();
         // To come back to a state may take queries, too.
-        let steps = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.budget));
+        // One that has spent its budget may still have to go on for a while.
+        let steps = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.budget.max(1)));
         if left.is_some_and(|left| left / NEAR_LIMIT < steps) {
             tasks.truncate(1);
         }
@@ -280,13 +315,21 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
             let found = task.found.take();
             match task.hints.take() {
                 None => self.state.work += task.work,
-                Some(mut hints) => {
+                Some(mut hints) if task.climber == 0 => {
                     hints.worked(task.work);
                     self.state.hints = Some(*hints);
                 }
+                Some(mut hints) => {
+                    if let Some(first) = &mut self.state.hints {
+                        first.helped(&mut hints, task.work);
+                    }
+                    if let Some(other) = self.state.climbers.get_mut(task.climber - 1) {
+                        *other = *hints;
+                    }
+                }
             }
             if let Some(found) = found {
-                self.adopt(&found);
+                self.adopt(&found, task.climber);
                 self.tell(found);
             }
         }
@@ -300,10 +343,18 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
         self.look_at_memory();
     }
 
-    /// What the walk has found is improved by hints from now on, if it is better than the best.
-    fn adopt(&mut self, found: &Found) {
+    /// What the walk has found, or another local search beside the first one, is improved by hints from now on, if it is
+    /// better than the best.
+    fn adopt(&mut self, found: &Found, climber: usize) {
         let is_better = self.state.best.as_ref().is_none_or(|best| found.score < best.score);
-        let What::Labels(labels) = &found.what else { return };
+        let labels = match &found.what {
+            What::Labels(labels) => labels,
+            What::Tree(tree, _) if is_better && climber > 0 => {
+                self.state.hints.iter_mut().for_each(|hints| hints.adopt(tree.clone()));
+                return;
+            }
+            _ => return,
+        };
         // From leaves that somebody has forged something may be found that no tree does.
         if is_better && is_least(self.problem, labels, found.score.size.into()) {
             let tree = found.tree(self.problem).and_then(|tree| Ranked::of(self.problem, &tree));
