@@ -51,7 +51,7 @@ class Improvement:
     policy: Policy
     """The policy."""
     queries_to_come: tuple[int, int] | None = None
-    """How many queries the search will still make, at least and at most: a forecast, right nine times of ten."""
+    """How many queries the search will still make, at least and at most: right nine times of ten."""
 
     def __repr__(self) -> str:
         return (

@@ -303,9 +303,10 @@ def size_of(labels: Labels, depth: int, work: Work) -> float:
         return 0
     dimensions = range(len(next(iter(labels))))
     if depth == 1:
-        # One predicate tells two labels apart, if in some dimension all cells of one are above those of the other.
+        # One predicate tells two labels apart: in some dimension all cells of one are above all others.
         ranks = [[[cell[i] for cell in labels if labels[cell] == kind] for kind in kinds] for i in dimensions]
-        return 1 if len(kinds) == 2 and any(min(a) > max(b) or min(b) > max(a) for a, b in ranks) else math.inf
+        is_enough = len(kinds) == 2 and any(min(a) > max(b) or min(b) > max(a) for a, b in ranks)
+        return 1 if is_enough else math.inf
     best = math.inf
     if depth > 0:
         for dimension in dimensions:

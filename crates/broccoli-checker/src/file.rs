@@ -69,7 +69,7 @@ impl Certificate {
     ///
     /// ```
     /// use broccoli_checker::{Certificate, Limits, Unreadable};
-    /// let begun = b"broccoli certificate\n\x02\0\0\0";
+    /// let begun = b"broccoli certificate\n\x03\0\0\0";
     /// let limits = Limits::of_file(begun.len());
     /// assert_eq!(Certificate::read(begun, limits).err(), Some(Unreadable::CutShort));
     /// ```
