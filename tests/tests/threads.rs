@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use broccoli_core::problem::{ComeBack, InitialState, Problem, Reply, System, SystemError, SystemFactory};
+use broccoli_core::problem::{
+    ComeBack, InitialState, Objective, Problem, Reply, System, SystemError, SystemFactory, Thresholds,
+};
 use broccoli_core::search::{Outcome, Search, Status, StopReason, Tuning};
 use broccoli_environments::{CARTPOLE, Environment, MOUNTAIN_CAR, PENDULUM};
 use broccoli_tests::jittery::jittery;
@@ -124,7 +126,8 @@ fn slow_systems_are_shared_out_from_the_beginning() {
             let mine = Arc::new(AtomicU64::new(0));
             made.lock().expect("nobody panics").push(Arc::clone(&mine));
             let system = environment.make()?;
-            Ok(Box::new(Sleepy { system, steps: [mine, Arc::clone(&all)] }) as Box<dyn System>)
+            let pause = Duration::from_millis(1);
+            Ok(Box::new(Sleepy { system, pause, steps: [mine, Arc::clone(&all)] }) as Box<dyn System>)
         };
         let enough = || (all.load(Relaxed) >= 1_500).then_some(StopReason::TimeLimit);
         let threads = NonZeroUsize::new(8).expect("eight");
@@ -136,9 +139,42 @@ fn slow_systems_are_shared_out_from_the_beginning() {
     }
 }
 
+/// Nobody asks what somebody else is asking: the number of queries is the same for any number of threads, and no answer is
+/// asked for twice but on the way to another one.
+#[test]
+fn what_is_remembered_is_asked_once_by_any_number_of_threads() {
+    for environment in [&MOUNTAIN_CAR, &PENDULUM] {
+        let starts = [[0.1, 0.0], [-0.2, 0.0], [0.0, 0.0]].map(|shift| {
+            let values = environment.initial.iter().zip(shift).map(|(value, shift)| value + shift);
+            InitialState::new(values.collect::<Vec<f64>>())
+        });
+        let grids = environment.dimensions.iter().map(|d| Thresholds::count(d.range.0, d.range.1, 4));
+        let grids = grids.collect::<Result<Vec<_>, _>>().expect("grids");
+        let problem = environment.problem_with(grids, starts.to_vec()).objective(Objective::reach(200));
+        let problem = problem.depth(1).build().expect("a problem");
+        let all = Arc::new(AtomicU64::new(0));
+        let factory = || {
+            let (system, all) = (environment.make()?, Arc::clone(&all));
+            let pause = Duration::from_micros(20);
+            Ok(Box::new(Sleepy { system, pause, steps: [Arc::default(), all] }) as Box<dyn System>)
+        };
+        let queries = [1, 4].map(|threads| {
+            let factory = remembering(&problem, &factory, Some(1 << 28));
+            let threads = NonZeroUsize::new(threads).expect("some");
+            let enough = || (all.load(Relaxed) >= 100_000).then_some(StopReason::TimeLimit);
+            let search = Search::new(&problem, &*factory).threads(threads).stop(&enough);
+            let outcome = search.run().expect("it runs");
+            assert!(!matches!(outcome.status, Status::Stopped(_)), "{}", environment.name);
+            (outcome.statistics.queries, outcome.best.map(|best| (best.value, best.tree)))
+        });
+        assert_eq!(queries[0], queries[1], "{}", environment.name);
+    }
+}
+
 /// A system that waits a moment in each step, and counts its steps.
 struct Sleepy {
     system: Box<dyn System>,
+    pause: Duration,
     steps: [Arc<AtomicU64>; 2],
 }
 
@@ -147,7 +183,7 @@ impl System for Sleepy {
         self.system.reset(initial, observation)
     }
     fn step(&mut self, action: usize, observation: &mut [f64]) -> Result<Reply, SystemError> {
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(self.pause);
         self.steps.iter().for_each(|steps| _ = steps.fetch_add(1, Relaxed));
         self.system.step(action, observation)
     }

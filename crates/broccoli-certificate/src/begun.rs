@@ -98,7 +98,10 @@ impl<'f> Blocks<'f> {
         let mut reader = io::BufReader::new(file);
         let mut start = [0; MAGIC.len() + 4];
         reader.read_exact(&mut start)?;
-        let is_one = start.strip_prefix(MAGIC).is_some_and(|version| version == VERSION.to_le_bytes());
+        // Also one of an earlier version, which has the same blocks.
+        let version =
+            start.strip_prefix(MAGIC).and_then(|version| version.try_into().ok()).map(u32::from_le_bytes);
+        let is_one = version.is_some_and(|version| (1..=VERSION).contains(&version));
         match is_one {
             true => Ok(Blocks { reader, at: start.len() as u64, checksum: 0 }),
             false => Err(io::Error::other("it is not a certificate")),

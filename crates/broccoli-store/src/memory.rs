@@ -1,7 +1,7 @@
 //! What all systems of one factory share: what is known, what of it is still to be asked again, and the file.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use broccoli_core::problem::{InitialState, SystemError};
@@ -9,6 +9,7 @@ use broccoli_core::problem::{InitialState, SystemError};
 use crate::file::{self, StoreError, Writer};
 use crate::read::{Found, Identity};
 use crate::record::{LONGEST_STATE, write_action, write_reward, write_root, write_state, write_step};
+use crate::remembered::claims::Claims;
 use crate::trie::{ActionId, ActionKey, Answer, Node, Trie};
 
 /// How long an answer may wait to be written. A system that takes longer for one loses none when it is killed.
@@ -69,11 +70,13 @@ pub(crate) struct Memory {
     written: Instant,
     is_full: bool,
     pub(crate) are_states_lasting: bool,
+    /// What somebody is asking now.
+    pub(crate) claims: Claims,
     pub(crate) usage: Usage,
 }
 
 /// What systems have answered, to be shared by all that ask the same system.
-pub struct Store(Mutex<Memory>);
+pub struct Store(Mutex<Memory>, Condvar);
 
 impl Store {
     /// An empty store in memory for a system that observes so many values; it takes at most so many bytes.
@@ -111,7 +114,7 @@ impl Store {
     }
 
     fn of(trie: Trie, writer: Option<Writer>, tell: Tell) -> Self {
-        Store(Mutex::new(Memory {
+        let memory = Memory {
             read: trie.len(),
             trie,
             again: Vec::new(),
@@ -126,12 +129,24 @@ impl Store {
             written: Instant::now(),
             is_full: false,
             are_states_lasting: false,
+            claims: Claims::default(),
             usage: Usage::default(),
-        }))
+        };
+        Store(Mutex::new(memory), Condvar::new())
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets others have the memory until one of them has an answer, or for so long.
+    pub(crate) fn wait<'m>(&self, memory: MutexGuard<'m, Memory>, most: Duration) -> MutexGuard<'m, Memory> {
+        self.1.wait_timeout(memory, most).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Somebody has an answer.
+    pub(crate) fn notify(&self) {
+        self.1.notify_all();
     }
 
     /// How it was used so far.

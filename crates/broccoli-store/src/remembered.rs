@@ -3,6 +3,7 @@
 //! The search has a position, a node of the trie; the system follows only when it must be asked something that is not
 //! known. When the trie is full the search leaves it: its position is then the last node, and the actions since.
 
+pub(crate) mod claims;
 mod place;
 mod way;
 
@@ -76,6 +77,7 @@ where
             again: None,
             always: false,
             decided: None,
+            claimed: None,
             seen: vec![0.0; observed],
             is_lasting,
             longest_state: 0,
@@ -114,6 +116,8 @@ struct Remembering {
     always: bool,
     /// The action that was said to need a query here. That stays so, whatever others find out meanwhile.
     decided: Option<usize>,
+    /// What it says that it asks now.
+    claimed: Option<(Node, ActionId)>,
     seen: Vec<f64>,
     /// Whether states go into a file; and the longest one so far.
     is_lasting: bool,
@@ -195,7 +199,11 @@ impl Remembers for Remembering {
             }
         }
         drop(memory);
+        if !self.always && self.claim(action).is_err() {
+            return Ok(Needs::Nothing);
+        }
         if !self.is_here && !self.is_on_the_way {
+            let _working = self.work();
             self.set_out()?;
         }
         if !self.is_here {
@@ -206,8 +214,10 @@ impl Remembers for Remembering {
     }
 
     fn approach(&mut self) -> Result<(), SystemError> {
+        let _working = self.work();
         if self.again.is_some() { self.ask_again() } else { self.take_way() }
     }
+
     fn ask_always(&mut self) {
         self.always = true;
         self.hand_back();
@@ -237,6 +247,7 @@ impl System for Remembering {
         self.own.clear();
         (self.is_on_the_way, self.decided) = (false, None);
         self.initial = initial.clone();
+        self.give_up_claim();
         let mut memory = self.store.lock();
         if let Some(refused) = &memory.refused {
             return Err(refused.clone());
@@ -292,9 +303,12 @@ impl System for Remembering {
         }
         (self.there, self.is_here, self.decided) = (None, false, None);
         self.own.clear();
-        let reply = self.system.step(action, observation)?;
-        self.take_answer(action, reply, observation)?;
-        Ok(reply)
+        let working = self.work();
+        let stepped = self.system.step(action, observation);
+        let taken = stepped.and_then(|reply| self.take_answer(action, reply, observation).map(|()| reply));
+        drop(working);
+        self.give_up_claim();
+        taken
     }
 
     /// Whatever the system itself can do: places are nodes.
@@ -332,6 +346,7 @@ impl System for Remembering {
         if node.is_some_and(|node| node.index() >= self.store.lock().trie.len()) {
             return Err(SystemError::new("this is a place of another system"));
         }
+        self.give_up_claim();
         self.node = node;
         if let Some(initial) = initial {
             self.initial = initial;
@@ -351,6 +366,7 @@ impl System for Remembering {
 
 impl Drop for Remembering {
     fn drop(&mut self) {
+        self.give_up_claim();
         self.hand_back();
     }
 }
