@@ -195,6 +195,10 @@ def test_wrong_states_and_sizes() -> None:
         def reset(self, initial: float) -> Any:
             return [0.0] * (2 + int(initial)), (initial, 0.0), "running"
 
+        def step_batch(self, states: Array, actions: Array) -> Any:
+            after, seen, verdicts = super().step_batch(np.ascontiguousarray(states[:, :2]), actions)
+            return np.hstack([after, states[:, 2:]]), seen, verdicts
+
     with pytest.raises(TypeError, match="must be a row of numbers, for step_batch, not here"):
         broccoli.synthesize(Named, **CART)
     with pytest.raises(broccoli.RunError, match="rows of one length"):
