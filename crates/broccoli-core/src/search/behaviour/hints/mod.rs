@@ -124,6 +124,7 @@ impl Hints {
     /// Another one beside it has done so much.
     pub(super) fn helped(&mut self, other: &mut Hints, steps: u64) {
         self.has_improved |= std::mem::take(&mut other.has_improved);
+        self.asked += std::mem::take(&mut other.asked);
         self.worked(steps);
     }
 

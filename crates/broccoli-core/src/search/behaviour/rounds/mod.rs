@@ -200,8 +200,12 @@ impl<'s, 'e, 'p: 's, 'o: 'p, S: Store> Rounds<'s, 'e, 'p, 'o, S> {
     /// there are few leaves hints do what else nobody would; but not for longer than the walk, which waits for them.
     fn wide_chunk(&mut self, steps: u64, count: usize, due: u64) -> Vec<Task> {
         let each = (steps / count as u64).max(1);
-        let leaves = self.state.left.take_tasks(count, each, true);
         let climbers = self.state.tuning.hints.climbers;
+        if due > steps {
+            // Hints are behind: the walk waits for them.
+            return self.hint_tasks(climbers, (steps / HINT_PARTS).max(1));
+        }
+        let leaves = self.state.left.take_tasks(count, each, true);
         let is_narrow = leaves.len() < FEW_LEAVES * climbers;
         let longest = if is_narrow { each } else { (steps / HINT_PARTS).max(1) };
         let wanted = usize::try_from(due.div_ceil(longest)).unwrap_or(usize::MAX);
