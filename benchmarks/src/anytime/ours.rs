@@ -14,15 +14,15 @@ const LOOKS: u64 = 1 << 12;
 
 /// Runs the search once.
 pub(crate) fn run(task: &Task<'_>) -> Result<Run> {
-    search(task, HintTuning::default())
+    search(task, Tuning::of(task.factory))
 }
 
 /// The same without hints: only the walk that proves.
 pub(crate) fn run_without_hints(task: &Task<'_>) -> Result<Run> {
-    search(task, HintTuning::OFF)
+    search(task, Tuning { hints: HintTuning::OFF, ..Tuning::of(task.factory) })
 }
 
-fn search(task: &Task<'_>, hints: HintTuning) -> Result<Run> {
+fn search(task: &Task<'_>, tuning: Tuning) -> Result<Run> {
     let objective = task.problem.objective();
     let until = Instant::now() + Duration::try_from_secs_f64(task.budget.seconds)?;
     let asked = AtomicU64::new(0);
@@ -41,7 +41,6 @@ fn search(task: &Task<'_>, hints: HintTuning) -> Result<Run> {
         _ => {}
     };
     let search = Search::new(task.problem, task.factory).query_limit(task.budget.queries).stop(&stop);
-    let tuning = Tuning { hints, ..Tuning::of(task.factory) };
     let outcome = search.tuning(tuning).observer(&mut observer).run()?;
     run.queries = outcome.statistics.queries + outcome.statistics.replayed;
     run.is_late = outcome.status == Status::Stopped(StopReason::TimeLimit);
